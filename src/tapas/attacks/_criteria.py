@@ -1,0 +1,93 @@
+"""How a threshold on scores is chosen."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tapas._validate import check_probability
+from tapas.errors import ConfigError
+
+_SPELLINGS = {
+    "accuracy": "accuracy",
+    "tp": "tpr",
+    "tpr": "tpr",
+    "fp": "fpr",
+    "fpr": "fpr",
+    "threshold": "threshold",
+}
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """Rule for the threshold of a score.
+
+    Attributes
+    ----------
+    kind : {"accuracy", "tpr", "fpr", "threshold"}
+        Best accuracy on the training trials, a true or false positive rate near `value`, or
+        `value` itself.
+    value : float, optional
+    positive_label : object, optional
+        The secret that high scores stand for.
+    """
+
+    kind: str
+    value: float | None = None
+    positive_label: Any = None
+
+    @classmethod
+    def parse(cls, criterion: Any) -> "Criterion":
+        """Read the documented forms: "accuracy", ("tp", 0.9), ("threshold", 0, label)..."""
+        if isinstance(criterion, Criterion):
+            return criterion
+        parts = (criterion,) if isinstance(criterion, str) else tuple(criterion)
+        kind = _SPELLINGS.get(parts[0]) if parts and isinstance(parts[0], str) else None
+        if kind is None or len(parts) > 3:
+            raise ConfigError(
+                f"criterion must be 'accuracy', ('tp', rate), ('fp', rate) or "
+                f"('threshold', value), each with an optional positive label, got {criterion!r}"
+            )
+        value = parts[1] if len(parts) > 1 else None
+        label = parts[2] if len(parts) > 2 else None
+        if kind in ("tpr", "fpr"):
+            value = check_probability(value, f"the rate of criterion {criterion!r}")
+        elif kind == "threshold" and not isinstance(value, (int, float, np.number)):
+            raise ConfigError(f"criterion ('threshold', value) needs a number, got {criterion!r}")
+        return cls(kind, value, label)
+
+    def threshold(self, scores: np.ndarray, positive: np.ndarray) -> float:
+        """The threshold for ``score >= threshold``, learnt from scores with known secrets."""
+        if self.kind == "threshold":
+            return float(self.value)  # type: ignore[arg-type]
+        candidates = _between(scores)
+        order = np.sort(scores)
+        hits = _at_least(np.sort(scores[positive]), candidates)
+        alarms = _at_least(order, candidates) - hits
+        num_positive = max(1, int(positive.sum()))
+        num_negative = max(1, int((~positive).sum()))
+        # Candidates ascend, so the first best of a reversed array has the highest threshold.
+        if self.kind == "accuracy":
+            quality = hits - alarms
+        elif self.kind == "tpr":
+            quality = -np.abs(hits / num_positive - self.value)
+        else:
+            quality = -np.abs(alarms / num_negative - self.value)
+            return float(candidates[np.argmax(quality)])
+        return float(candidates[len(candidates) - 1 - np.argmax(quality[::-1])])
+
+    def __str__(self) -> str:
+        return self.kind if self.value is None else f"{self.kind}={self.value:g}"
+
+
+def _between(scores: np.ndarray) -> np.ndarray:
+    """Finite thresholds: below all distinct scores, between neighbours, and above all."""
+    finite = np.unique(scores[np.isfinite(scores)])
+    if len(finite) == 0:
+        return np.zeros(1)
+    middles = finite[:-1] + np.diff(finite) / 2
+    return np.concatenate([[finite[0] - 1], middles, [finite[-1] + 1]])
+
+
+def _at_least(ascending: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    return len(ascending) - np.searchsorted(ascending, thresholds, side="left")

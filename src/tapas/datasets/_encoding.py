@@ -1,0 +1,317 @@
+"""The compact form of a table: small integer codes for categories, float64 for numbers.
+
+A table is encoded once; subsets are index gathers. Arrays are never changed after they are made,
+so tables can share them freely.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tapas._validate import listing
+from tapas.datasets._columns import MISSING_CODE, OTHER, Column
+from tapas.errors import ConfigError, SchemaError
+
+Vocabularies = tuple[np.ndarray | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """Codes and numbers of every row, with the row labels.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        All columns in schema order.
+    codes : ndarray of small integers, (rows, coded columns)
+        Position in the column's categories; -1 is missing.
+    numbers : ndarray of float64, (rows, number columns)
+        NaN is missing.
+    vocabularies : tuple
+        For each coded column the values that codes stand for where the schema does not list
+        them (strings), else None.
+    index : pandas.Index
+        Row labels.
+    """
+
+    columns: tuple[Column, ...]
+    codes: np.ndarray
+    numbers: np.ndarray
+    vocabularies: Vocabularies
+    index: pd.Index
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays."""
+        return int(self.codes.nbytes + self.numbers.nbytes)
+
+    def coded_columns(self) -> list[Column]:
+        """Columns held in `codes`, in order."""
+        return [column for column in self.columns if column.is_coded]
+
+    def number_columns(self) -> list[Column]:
+        """Columns held in `numbers`, in order."""
+        return [column for column in self.columns if not column.is_coded]
+
+    def take(
+        self, rows: np.ndarray | Sequence[int], *, reset_index: bool = False
+    ) -> "EncodedTable":
+        """Gather rows by position; label them 0, 1, ... or as they were."""
+        where = np.asarray(rows, dtype=np.intp)
+        index = pd.RangeIndex(len(where)) if reset_index else self.index.take(where)
+        return self._with_rows(
+            self.codes.take(where, axis=0), self.numbers.take(where, axis=0), index
+        )
+
+    def splice(self, other: "EncodedTable", rows: np.ndarray) -> "EncodedTable":
+        """Gather from this table followed by `other`, labelled 0, 1, ..."""
+        if not _share_vocabularies(self, other) or self.codes.dtype != other.codes.dtype:
+            return self.concat(other).take(rows, reset_index=True)
+        foreign = np.flatnonzero(rows >= len(self))
+        if len(foreign) == len(rows):
+            return other.take(rows - len(self), reset_index=True)
+        spliced = self.take(np.where(rows < len(self), rows, 0), reset_index=True)
+        spliced.codes[foreign] = other.codes[rows[foreign] - len(self)]
+        spliced.numbers[foreign] = other.numbers[rows[foreign] - len(self)]
+        return spliced
+
+    def with_index(self, index: pd.Index | None = None) -> "EncodedTable":
+        """Same rows under other labels (0, 1, ... by default)."""
+        labels = pd.RangeIndex(len(self)) if index is None else index
+        return self._with_rows(self.codes, self.numbers, labels)
+
+    def _with_rows(self, codes: np.ndarray, numbers: np.ndarray, index: pd.Index) -> "EncodedTable":
+        return EncodedTable(self.columns, codes, numbers, self.vocabularies, index)
+
+    def concat(self, *others: "EncodedTable") -> "EncodedTable":
+        """Rows of this table followed by those of the others."""
+        tables = [self]
+        for other in others:
+            tables.append(_with_vocabularies_of(tables[-1], other))
+        dtype = np.result_type(*(table.codes.dtype for table in tables))
+        return replace(
+            self,
+            codes=np.concatenate([table.codes.astype(dtype, copy=False) for table in tables]),
+            numbers=np.concatenate([table.numbers for table in tables]),
+            vocabularies=tables[-1].vocabularies,
+            index=self.index.append([table.index for table in others]) if others else self.index,
+        )
+
+    def with_value(self, name: str, value: Any) -> "EncodedTable":
+        """Every row with `value` in the column called `name`."""
+        column, position = self._locate(name)
+        encoded, vocabulary = column.encode(pd.Series([value] * len(self)))
+        if not column.is_coded:
+            numbers = self.numbers.copy()
+            numbers[:, position] = encoded
+            return replace(self, numbers=numbers)
+        if vocabulary is not None:
+            own = self.vocabularies[position]
+            merged = _merged_vocabulary(own if own is not None else np.empty(0, object), vocabulary)
+            encoded = _recode(encoded, vocabulary, merged)
+            vocabularies = list(self.vocabularies)
+            vocabularies[position] = merged
+            table = replace(self, vocabularies=tuple(vocabularies))
+        else:
+            table = self
+        codes = table.codes.astype(np.result_type(table.codes.dtype, smallest_integer(encoded)))
+        codes[:, position] = encoded
+        return replace(table, codes=codes)
+
+    def column(self, name: str) -> np.ndarray:
+        """Codes or numbers of one column."""
+        column, position = self._locate(name)
+        return self.codes[:, position] if column.is_coded else self.numbers[:, position]
+
+    def select(self, names: Sequence[str]) -> "EncodedTable":
+        """Keep the named columns, in schema order."""
+        wanted = set(names)
+        keep = tuple(column for column in self.columns if column.name in wanted)
+        coded = [i for i, c in enumerate(self.coded_columns()) if c.name in wanted]
+        number = [i for i, c in enumerate(self.number_columns()) if c.name in wanted]
+        return replace(
+            self,
+            columns=keep,
+            codes=self.codes[:, coded],
+            numbers=self.numbers[:, number],
+            vocabularies=tuple(self.vocabularies[i] for i in coded),
+        )
+
+    def matches(self, record: "EncodedTable") -> np.ndarray:
+        """Which rows equal the one row of `record` (missing equals missing)."""
+        return self.count_differences(record)[0] == 0
+
+    def same_values(self, other: "EncodedTable") -> bool:
+        """Whether both tables hold the same rows in the same order (labels aside)."""
+        return (
+            len(self) == len(other)
+            and self.columns == other.columns
+            and np.array_equal(self.codes, _codes_in_vocabularies_of(self, other))
+            and np.array_equal(self.numbers, other.numbers, equal_nan=True)
+        )
+
+    def count_differences(self, records: "EncodedTable") -> np.ndarray:
+        """Number of differing columns, (len(records), len(self)); missing equals missing."""
+        other = _codes_in_vocabularies_of(self, records)
+        counts = np.zeros((len(records), len(self)), dtype=np.int32)
+        for position in range(self.codes.shape[1]):
+            counts += other[:, position, None] != self.codes[None, :, position]
+        for position in range(self.numbers.shape[1]):
+            left = records.numbers[:, position, None]
+            right = self.numbers[None, :, position]
+            counts += (left != right) & ~(np.isnan(left) & np.isnan(right))
+        return counts
+
+    def to_frame(self) -> pd.DataFrame:
+        """Materialise the values as a data frame."""
+        vocabularies = iter(self.vocabularies)
+        codes = iter(self.codes.T)
+        numbers = iter(self.numbers.T)
+        values = {
+            column.name: (
+                column.decode(next(codes), next(vocabularies))
+                if column.is_coded
+                else column.decode(next(numbers))
+            )
+            for column in self.columns
+        }
+        frame = pd.DataFrame(values, columns=[column.name for column in self.columns])
+        frame.index = self.index if len(self.columns) else pd.RangeIndex(0)
+        return frame
+
+    def _locate(self, name: str) -> tuple[Column, int]:
+        coded = number = 0
+        for column in self.columns:
+            if column.name == name:
+                return column, coded if column.is_coded else number
+            coded, number = coded + column.is_coded, number + (not column.is_coded)
+        raise SchemaError(
+            f"there is no column {name!r}; the columns are "
+            f"{listing(column.name for column in self.columns)}"
+        )
+
+
+def encode_frame(
+    frame: pd.DataFrame, columns: tuple[Column, ...], *, unknown: str = "error"
+) -> EncodedTable:
+    """Validate a frame whose columns stand in schema order, and encode it."""
+    if unknown not in ("error", OTHER):
+        raise ConfigError(f"unknown must be 'error' or 'other', got {unknown!r}")
+    codes, numbers, vocabularies = [], [], []
+    for position, column in enumerate(columns):
+        encoded, vocabulary = column.encode(frame.iloc[:, position], unknown=unknown)
+        if column.is_coded:
+            codes.append(encoded)
+            vocabularies.append(vocabulary)
+        else:
+            numbers.append(encoded)
+    return EncodedTable(
+        columns=columns,
+        codes=_stack_codes(codes, len(frame)),
+        numbers=np.stack(numbers, axis=1) if numbers else np.empty((len(frame), 0)),
+        vocabularies=tuple(vocabularies),
+        index=frame.index,
+    )
+
+
+def numeric_matrix(table: EncodedTable) -> np.ndarray:
+    """One float column per number or ordered column, one 0/1 column per category.
+
+    A missing number or ordered category is NaN; a missing category has no 1 in its block.
+    """
+    widths = [numeric_width(column) for column in table.columns]
+    matrix = np.zeros((len(table), sum(widths)))
+    rows = np.arange(len(table))
+    coded = number = offset = 0
+    for column, width in zip(table.columns, widths, strict=True):
+        if not column.is_coded:
+            matrix[:, offset] = table.numbers[:, number]
+            number += 1
+        else:
+            codes = table.codes[:, coded]
+            present = codes != MISSING_CODE
+            if column.is_one_hot:
+                matrix[rows[present], offset + codes[present]] = 1.0
+            else:
+                matrix[:, offset] = np.where(present, codes, np.nan)
+            coded += 1
+        offset += width
+    return matrix
+
+
+def numeric_width(column: Column) -> int:
+    """How many columns the numeric view spends on `column`."""
+    if column.kind == "string" or (column.is_coded and column.values is None):
+        raise SchemaError(
+            f"column {column.name!r} holds free text or has no declared categories, and cannot be "
+            f"turned into numbers. Leave it out (dataset.view(exclude_columns=[{column.name!r}])) "
+            f"or declare it as 'finite' with its list of values."
+        )
+    return len(column.values) if column.is_one_hot and column.values is not None else 1
+
+
+def smallest_integer(codes: np.ndarray) -> np.dtype:
+    """The smallest signed integer type that holds all codes."""
+    return np.min_scalar_type(-1 - int(codes.max(initial=0)))
+
+
+def _stack_codes(codes: list[np.ndarray], rows: int) -> np.ndarray:
+    if not codes:
+        return np.empty((rows, 0), dtype=np.int8)
+    dtype = np.result_type(*(smallest_integer(column) for column in codes))
+    return np.stack([column.astype(dtype) for column in codes], axis=1)
+
+
+def _merged_vocabulary(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    known = set(first)
+    new = [word for word in second if word not in known]
+    merged = np.empty(len(first) + len(new), dtype=object)
+    merged[: len(first)] = first
+    merged[len(first) :] = new
+    return merged
+
+
+def _recode(codes: np.ndarray, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+    """Codes into `source` as codes into `destination`; -2 where the word is not there."""
+    position = {word: code for code, word in enumerate(destination)}
+    lookup = np.array([*(position.get(word, -2) for word in source), MISSING_CODE], dtype=np.int64)
+    return lookup[codes]
+
+
+def _share_vocabularies(first: EncodedTable, second: EncodedTable) -> bool:
+    return all(a is b for a, b in zip(first.vocabularies, second.vocabularies, strict=True))
+
+
+def _with_vocabularies_of(first: EncodedTable, second: EncodedTable) -> EncodedTable:
+    """`second` recoded so that its open vocabularies extend those of `first`."""
+    if _share_vocabularies(first, second):
+        return second
+    codes = second.codes.astype(np.int64)
+    vocabularies: list[np.ndarray | None] = []
+    for position, (a, b) in enumerate(zip(first.vocabularies, second.vocabularies, strict=True)):
+        if a is None or b is None or a is b:
+            vocabularies.append(a)
+            continue
+        merged = _merged_vocabulary(a, b)
+        codes[:, position] = _recode(codes[:, position], b, merged)
+        vocabularies.append(merged)
+    return replace(
+        second, codes=codes.astype(smallest_integer(codes)), vocabularies=tuple(vocabularies)
+    )
+
+
+def _codes_in_vocabularies_of(table: EncodedTable, records: EncodedTable) -> np.ndarray:
+    codes = records.codes
+    for position, (own, theirs) in enumerate(
+        zip(table.vocabularies, records.vocabularies, strict=True)
+    ):
+        if own is not None and theirs is not None and own is not theirs:
+            codes = codes.astype(np.int64) if codes is records.codes else codes
+            codes[:, position] = _recode(codes[:, position], theirs, own)
+    return codes

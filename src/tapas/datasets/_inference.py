@@ -1,0 +1,116 @@
+"""Describe a data frame: a sensible schema, and the reason for each choice."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tapas._validate import check_count, listing
+from tapas.errors import SchemaError
+
+SMALL_INTEGER_RANGE = 25
+Guess = tuple[str, Any, str]
+
+
+def infer_schema(
+    frame: pd.DataFrame, *, max_categories: int = 100
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Return schema entries and, per column, why it was described so."""
+    check_count(max_categories, "max_categories", minimum=2)
+    names = [str(name) for name in frame.columns]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise SchemaError(f"the table has more than one column called {listing(repeated)}")
+    schema, explanations = [], {}
+    for position, name in enumerate(names):
+        series = frame.iloc[:, position]
+        type_, representation, reason = _describe(series, max_categories)
+        missing = int(series.isna().sum())
+        explanations[name] = reason + (f"; {missing} missing" if missing else "")
+        schema.append({"name": name, "type": type_, "representation": representation})
+    return schema, explanations
+
+
+def _describe(series: pd.Series, max_categories: int) -> Guess:
+    present = series.dropna()
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _describe_categorical(dtype)
+    if present.empty:
+        return "real", "number", "no value present"
+    if pd.api.types.is_bool_dtype(dtype):
+        return "finite", ["False", "True"], "true or false"
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return _describe_times(present)
+    if pd.api.types.is_numeric_dtype(dtype):
+        return _describe_numbers(present.to_numpy(dtype=np.float64))
+    return _describe_text(present, max_categories)
+
+
+def _describe_categorical(dtype: pd.CategoricalDtype) -> Guess:
+    values = [str(value) for value in dtype.categories]
+    kind = "finite/ordered" if dtype.ordered else "finite"
+    return kind, values, f"a pandas categorical of {len(values)} values"
+
+
+def _describe_times(present: pd.Series) -> Guess:
+    stamps = pd.to_datetime(present)
+    if (stamps == stamps.dt.normalize()).all():
+        return "countable/ordered", "date", "dates without time of day"
+    return "real", "datetime", "dates with time of day"
+
+
+def _describe_numbers(numbers: np.ndarray) -> Guess:
+    low, high = float(numbers.min()), float(numbers.max())
+    if np.all(numbers == np.floor(numbers)):
+        if low >= 0 and high <= 1:
+            return "finite", 2, "integers 0 and 1"
+        if low >= 0 and high < SMALL_INTEGER_RANGE:
+            top = int(high)
+            return "finite/ordered", top + 1, f"small integers up to {top}"
+        return "countable/ordered", "integer", f"integers from {low:.0f} to {high:.0f}"
+    if low >= 0 and high <= 1:
+        return "interval", "number", "numbers between 0 and 1"
+    if low >= 0:
+        return "real/non-negative", "number", f"numbers from {low:g} to {high:g}"
+    return "real", "number", f"numbers from {low:g} to {high:g}"
+
+
+def _describe_text(present: pd.Series, max_categories: int) -> Guess:
+    text = present.astype(str)
+    for attempt in _TEXT_READERS:
+        guess = attempt(text)
+        if guess is not None:
+            return guess
+    values = sorted(text.unique())
+    if len(values) <= max_categories:
+        return "finite", values, f"text with {len(values)} distinct values"
+    return (
+        "countable",
+        "string",
+        f"text with {len(values)} distinct values, more than {max_categories}: an identifier or "
+        f"free text, which attacks cannot use; drop it, or raise max_categories",
+    )
+
+
+def _text_as_numbers(text: pd.Series) -> Guess | None:
+    numbers = pd.to_numeric(text, errors="coerce")
+    if numbers.isna().any() or _has_leading_zeros(text):
+        return None
+    return _describe_numbers(numbers.to_numpy(dtype=np.float64))
+
+
+def _has_leading_zeros(text: pd.Series) -> bool:
+    """Codes such as "007" are names, not numbers."""
+    return bool(text.str.match(r"0\d").any())
+
+
+def _text_as_times(text: pd.Series) -> Guess | None:
+    if not text.str.match(r"\d{4}-\d{2}-\d{2}").all():
+        return None
+    stamps = pd.to_datetime(text, errors="coerce", format="ISO8601", utc=True)
+    return None if stamps.isna().any() else _describe_times(stamps)
+
+
+_TEXT_READERS: tuple[Callable[[pd.Series], Guess | None], ...] = (_text_as_numbers, _text_as_times)

@@ -1,0 +1,106 @@
+"""Encoded tables as npz files: plain arrays and JSON, nothing that runs on loading."""
+
+import json
+import os
+import tempfile
+import zipfile
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tapas.datasets._columns import Column
+from tapas.datasets._encoding import EncodedTable
+from tapas.errors import StoreError
+
+
+def write_table(
+    path: str | PathLike[str], table: EncodedTable, extra: dict[str, Any] | None = None
+) -> None:
+    """Write a table, and JSON values beside it; the file is there whole or not at all."""
+    notes = {
+        "columns": [column.name for column in table.columns],
+        "vocabularies": [None if v is None else list(v) for v in table.vocabularies],
+        "index": _index_labels(table.index),
+        "extra": extra or {},
+    }
+    try:
+        text = json.dumps(notes)
+    except TypeError as error:
+        raise StoreError(f"{path}: a row label or value cannot be written as JSON: {error}") from (
+            error
+        )
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(
+                file,
+                codes=table.codes,
+                numbers=table.numbers,
+                notes=np.frombuffer(text.encode(), dtype=np.uint8),
+            )
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read_table(
+    path: str | PathLike[str], columns: tuple[Column, ...]
+) -> tuple[EncodedTable, dict[str, Any]]:
+    """Read a table that `write_table` wrote, checked against the columns it should have."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            codes, numbers = arrays["codes"], arrays["numbers"]
+            notes = json.loads(arrays["notes"].tobytes())
+        names = [column.name for column in columns]
+        if notes["columns"] != names:
+            raise StoreError(f"{path} holds other columns than the schema beside it")
+        table = EncodedTable(
+            columns=columns,
+            codes=codes,
+            numbers=numbers,
+            vocabularies=tuple(_as_vocabulary(words) for words in notes["vocabularies"]),
+            index=_as_index(notes["index"], len(codes)),
+        )
+        _check_contents(table, path)
+        return table, notes["extra"]
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        if isinstance(error, (StoreError, FileNotFoundError)):
+            raise
+        raise StoreError(f"{path} is damaged and cannot be read: {error}") from error
+
+
+def _index_labels(index: pd.Index) -> list[Any] | None:
+    if isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index))):
+        return None
+    return index.tolist()
+
+
+def _as_index(labels: list[Any] | None, rows: int) -> pd.Index:
+    return pd.RangeIndex(rows) if labels is None else pd.Index(labels)
+
+
+def _as_vocabulary(words: list[Any] | None) -> np.ndarray | None:
+    if words is None:
+        return None
+    vocabulary = np.empty(len(words), dtype=object)
+    vocabulary[:] = words
+    return vocabulary
+
+
+def _check_contents(table: EncodedTable, path: str | PathLike[str]) -> None:
+    coded = table.coded_columns()
+    shapes = (len(table), len(coded)), (len(table), len(table.columns) - len(coded))
+    if table.codes.shape != shapes[0] or table.numbers.shape != shapes[1]:
+        raise StoreError(f"{path} is damaged: its arrays have the wrong shape")
+    for position, column in enumerate(coded):
+        vocabulary = table.vocabularies[position]
+        size = len(column.values if column.values is not None else vocabulary)  # type: ignore[arg-type]
+        values = table.codes[:, position]
+        if values.min(initial=-1) < -1 or values.max(initial=-1) >= size:
+            raise StoreError(f"{path} is damaged: column {column.name!r} has impossible codes")

@@ -1,0 +1,587 @@
+"""Tables and records: the data that a release is made from, and the release itself."""
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from tapas._random import ambient_rng
+from tapas._validate import check_count, listing
+from tapas.datasets._columns import OTHER
+from tapas.datasets._description import DataDescription
+from tapas.datasets._encoding import EncodedTable, encode_frame, numeric_matrix
+from tapas.datasets._files import (
+    MISSING_TOKENS,
+    locate,
+    read_csv_text,
+    read_frame,
+    table_to_csv,
+)
+from tapas.errors import RecordError, SchemaError
+
+RecordIds = Sequence[int] | np.ndarray
+
+
+class Dataset(ABC):
+    """A set of records that can be sampled, taken apart and put together."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, filepath: str) -> "Dataset":
+        """Read from files."""
+
+    @abstractmethod
+    def write(self, filepath: str) -> None:
+        """Write to files that `read` reads."""
+
+    @classmethod
+    @abstractmethod
+    def read_from_string(cls, data: str, description: Any) -> "Dataset":
+        """Read from text."""
+
+    @abstractmethod
+    def write_to_string(self) -> str:
+        """Write as text that `read_from_string` reads."""
+
+    @abstractmethod
+    def sample(self, n_samples: int = 1) -> "Dataset":
+        """Draw records without replacement."""
+
+    @abstractmethod
+    def get_records(self, record_ids: RecordIds) -> "Dataset":
+        """Return the records at some positions."""
+
+    @abstractmethod
+    def drop_records(self, record_ids: RecordIds) -> "Dataset | None":
+        """Leave out the records at some positions."""
+
+    @abstractmethod
+    def add_records(self, records: Any) -> "Dataset | None":
+        """Append records."""
+
+    @abstractmethod
+    def replace(self, records_in: Any, records_out: RecordIds = ()) -> "Dataset | None":
+        """Swap records."""
+
+    @abstractmethod
+    def create_subsets(self, n: int, sample_size: int) -> "list[Any]":
+        """Draw several datasets."""
+
+    @abstractmethod
+    def __add__(self, other: Any) -> "Dataset":
+        """Join two datasets."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the records."""
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return "Unnamed dataset"
+
+
+class TabularDataset(Dataset):
+    """A table whose values agree with its description.
+
+    Values are validated and encoded when the dataset is made; `data` materialises a data frame
+    on demand. That frame is yours: change it and the dataset follows.
+
+    Parameters
+    ----------
+    data : DataFrame or anything that DataFrame accepts
+        With columns in any order if it is a DataFrame, else in schema order.
+    description : DataDescription
+    unknown : {"error", "other"}
+        What to do with a category that the schema does not list: refuse it, or count it as the
+        category "other", which every finite column of the description then gains.
+
+    Raises
+    ------
+    SchemaError
+        Names the column, the first bad row and its value.
+    """
+
+    def __init__(self, data: Any, description: DataDescription, *, unknown: str = "error") -> None:
+        if not isinstance(description, DataDescription):
+            raise SchemaError(
+                f"description must be a DataDescription, got {type(description).__name__}"
+            )
+        self.description = description.with_other() if unknown == OTHER else description
+        frame = _frame_in_schema_order(data, self.description)
+        self._frame: pd.DataFrame | None = None
+        self._handed_out = False
+        self._numeric: np.ndarray | None = None
+        self._table: EncodedTable | None = encode_frame(
+            frame, self.description.parsed, unknown=unknown
+        )
+
+    # -- making ------------------------------------------------------------------------------
+
+    @classmethod
+    def from_table(cls, table: EncodedTable, description: DataDescription) -> "TabularDataset":
+        """Wrap an encoded table without touching its values."""
+        dataset = object.__new__(TabularDataset)
+        dataset.description = description
+        dataset._frame, dataset._handed_out, dataset._numeric = None, False, None
+        dataset._table = table
+        return dataset
+
+    @classmethod
+    def from_dataframe(
+        cls,
+        df: pd.DataFrame,
+        description: DataDescription | None = None,
+        label: str | None = None,
+        *,
+        unknown: str = "error",
+    ) -> "TabularDataset":
+        """Wrap a data frame, with an inferred description where none is given."""
+        frame = df.rename(columns=str)
+        if description is None:
+            description = DataDescription.infer(frame, label)
+        elif label is not None:
+            description = description.relabelled(label)
+        return TabularDataset(frame, description, unknown=unknown)
+
+    @classmethod
+    def read(
+        cls,
+        filepath: str | PathLike[str],
+        label: str | None = None,
+        *,
+        description: DataDescription | None = None,
+        header: bool | None = None,
+        missing_values: Iterable[str] = MISSING_TOKENS,
+        unknown: str = "error",
+    ) -> "TabularDataset":
+        """Read a CSV or Parquet file, or ``prefix.csv`` with ``prefix.json``.
+
+        Parameters
+        ----------
+        filepath : path
+            A file, or the prefix that the data file and the schema share.
+        label : str, optional
+            Display name; the path by default.
+        description : DataDescription, optional
+            By default the JSON file beside the data, or, where there is none, inferred.
+        header : bool, optional
+            Whether the first row of a CSV file holds the names. By default it does if it equals
+            the names of the schema (in any order) or, without a schema, looks like names.
+        missing_values : iterable of str
+            Cells of a CSV file that stand for a missing value, unless the schema lists them as
+            a category.
+        unknown : {"error", "other"}
+            Policy for categories outside the schema.
+        """
+        data_file, schema_file = locate(filepath)
+        name = label if label is not None else str(filepath)
+        try:
+            if description is not None:
+                description = description.relabelled(name)
+            elif schema_file.exists():
+                description = DataDescription.from_json(schema_file, name)
+            frame = read_frame(data_file, description, header=header, missing_values=missing_values)
+            if description is None:
+                description = DataDescription.infer(frame, name)
+            return TabularDataset(frame, description, unknown=unknown)
+        except SchemaError as error:
+            raise SchemaError(f"{data_file}: {error}") from error
+
+    @classmethod
+    def read_from_string(
+        cls, data: str, description: DataDescription, *, unknown: str = "error"
+    ) -> "TabularDataset":
+        """Read CSV text with or without a header."""
+        return TabularDataset(read_csv_text(data, description), description, unknown=unknown)
+
+    def write_to_string(self, *, header: bool = True) -> str:
+        """Write as CSV text."""
+        return table_to_csv(self.table, header=header)
+
+    def write(self, filepath: str | PathLike[str], *, header: bool = True) -> None:
+        """Write ``filepath.csv`` and ``filepath.json``, making the folder."""
+        Path(str(filepath)).parent.mkdir(parents=True, exist_ok=True)
+        Path(f"{filepath}.csv").write_text(
+            self.write_to_string(header=header), encoding="utf-8", newline=""
+        )
+        self.description.to_json(f"{filepath}.json")
+
+    # -- the two forms -----------------------------------------------------------------------
+
+    @property
+    def data(self) -> pd.DataFrame:
+        """The values as a data frame."""
+        if self._frame is None:
+            self._frame = self.table.to_frame()
+        self._handed_out, self._table, self._numeric = True, None, None
+        return self._frame
+
+    @data.setter
+    def data(self, frame: pd.DataFrame) -> None:
+        self._frame, self._handed_out = frame, True
+        self._table, self._numeric = None, None
+
+    @property
+    def table(self) -> EncodedTable:
+        """The encoded values."""
+        if self._table is not None:
+            return self._table
+        frame = self._frame
+        table = encode_frame(
+            _frame_in_schema_order(frame, self.description), self.description.parsed
+        )
+        # While somebody else holds the frame it may still change, so it stays the truth.
+        # Two references are ours: the attribute and the local name; one is the call's.
+        if not self._handed_out or sys.getrefcount(frame) <= 3:
+            self._table, self._frame, self._handed_out = table, None, False
+        return table
+
+    @property
+    def as_numeric(self) -> np.ndarray:
+        """Float matrix, ``len(self)`` x ``description.encoded_dim``, in schema order.
+
+        Categories are one-hot, ordered categories their rank, dates days and datetimes seconds
+        since the epoch. A missing number is NaN, a missing category has no 1 in its block.
+        """
+        return self.numeric().copy()
+
+    def numeric(self) -> np.ndarray:
+        """Like `as_numeric` but shared and cached: do not write to it."""
+        table = self.table
+        if self._table is not table:
+            return numeric_matrix(table)
+        if self._numeric is None:
+            self._numeric = numeric_matrix(table)
+            self._numeric.setflags(write=False)
+        return self._numeric
+
+    # -- records -----------------------------------------------------------------------------
+
+    def take(self, positions: RecordIds, *, reset_index: bool = False) -> "TabularDataset":
+        """Gather rows by position, repeats allowed."""
+        where = _checked_positions(positions, len(self))
+        return self._like(self.table.take(where, reset_index=reset_index))
+
+    def splice(self, records: "TabularDataset", rows: np.ndarray) -> "TabularDataset":
+        """Gather rows, by position, from this dataset followed by `records`."""
+        self._check_same_description(records)
+        return self._like(self.table.splice(records.table, rows))
+
+    def sample(
+        self, n_samples: int = 1, frac: float | None = None, random_state: Any = None
+    ) -> "TabularDataset":
+        """Draw rows without replacement (a share of them if `frac` is given)."""
+        count = int(frac * len(self)) if frac else check_count(n_samples, "n_samples")
+        if count > len(self):
+            raise RecordError(
+                f"cannot draw {count} rows without replacement from a dataset of {len(self)}"
+            )
+        # The same draw as DataFrame.sample makes, without the frame.
+        positions = _as_sampler(random_state).choice(len(self), size=count, replace=False)
+        return self._like(self.table.take(positions))
+
+    def get_records(self, record_ids: RecordIds) -> "TabularDataset":
+        """Rows at these positions; a `TabularRecord` if there is exactly one."""
+        positions = _as_positions(record_ids)
+        chosen = self.take(positions)
+        if len(positions) == 1:
+            return TabularRecord.from_table_row(chosen.table, self.description, positions[0])
+        return chosen
+
+    def drop_records(
+        self,
+        record_ids: RecordIds = (),
+        n: int = 1,
+        in_place: bool = False,
+        *,
+        random_state: Any = None,
+    ) -> "TabularDataset | None":
+        """Leave out the rows at these positions, or `n` random rows if none are given."""
+        positions = _as_positions(record_ids)
+        if len(positions) == 0:
+            positions = self._random_positions(n, random_state)
+        keep = np.ones(len(self), dtype=bool)
+        keep[_checked_positions(positions, len(self))] = False
+        return self._finish(self.table.take(np.flatnonzero(keep)), in_place)
+
+    def add_records(
+        self, records: "TabularDataset", in_place: bool = False
+    ) -> "TabularDataset | None":
+        """Append records at the end, keeping their row labels."""
+        self._check_same_description(records)
+        return self._finish(self.table.concat(records.table), in_place)
+
+    def replace(
+        self,
+        records_in: "TabularDataset",
+        records_out: RecordIds = (),
+        in_place: bool = False,
+        *,
+        random_state: Any = None,
+    ) -> "TabularDataset | None":
+        """Swap the rows at `records_out` (random ones by default) for `records_in`."""
+        self._check_same_description(records_in)
+        positions = _as_positions(records_out)
+        if len(positions) == 0:
+            positions = self._random_positions(len(records_in), random_state)
+        if len(positions) != len(records_in):
+            raise RecordError(
+                f"records_out names {len(positions)} rows and records_in has {len(records_in)}: "
+                f"they must be as many"
+            )
+        keep = np.ones(len(self), dtype=bool)
+        keep[_checked_positions(positions, len(self))] = False
+        kept = self.table.take(np.flatnonzero(keep))
+        return self._finish(kept.concat(records_in.table), in_place)
+
+    def create_subsets(
+        self, n: int, sample_size: int, drop_records: bool = False, *, random_state: Any = None
+    ) -> "list[TabularDataset]":
+        """Draw `n` datasets of `sample_size` rows.
+
+        Subsets are disjoint until the data is used up; then the rows are shuffled anew. With
+        `drop_records`, the rows drawn leave this dataset.
+        """
+        check_count(n, "n")
+        if check_count(sample_size, "sample_size") > len(self):
+            raise RecordError(
+                f"cannot draw subsets of {sample_size} rows from a dataset of {len(self)}"
+            )
+        rng = _as_generator(random_state)
+        per_pass = len(self) // sample_size if sample_size else 1
+        table, drawn = self.table, []
+        for number in range(n):
+            block = number % per_pass
+            if block == 0:
+                order = rng.permutation(len(table))
+            drawn.append(order[block * sample_size : (block + 1) * sample_size])
+        subsets = [self._like(table.take(rows)) for rows in drawn]
+        if drop_records:
+            keep = np.setdiff1d(np.arange(len(table)), np.concatenate([*drawn, []]).astype(int))
+            self._rebind(table.take(keep))
+        return subsets
+
+    def empty(self) -> "TabularDataset":
+        """A dataset of the same description without rows."""
+        return self._like(self.table.take([]))
+
+    def copy(self) -> "TabularDataset":
+        """An independent dataset with the same rows."""
+        return self._like(self.table)
+
+    def view(
+        self,
+        columns: Sequence[str] | None = None,
+        exclude_columns: Sequence[str] | None = None,
+    ) -> "TabularDataset":
+        """Keep, or leave out, some columns; the order stays that of the schema."""
+        if (columns is None) == (exclude_columns is None):
+            raise SchemaError("give exactly one of columns and exclude_columns")
+        if columns is None:
+            excluded = set(self.description.view(exclude_columns or ()).columns)
+            columns = [name for name in self.description.columns if name not in excluded]
+        description = self.description.view(columns)
+        return TabularDataset.from_table(self.table.select(description.columns), description)
+
+    @property
+    def label(self) -> str:
+        """Display name: the description's."""
+        return self.description.label
+
+    def __add__(self, other: "TabularDataset") -> "TabularDataset":
+        self._check_same_description(other)
+        return self._like(self.table.concat(other.table))
+
+    def __iter__(self) -> Iterator["TabularRecord"]:
+        table = self.table
+        for position, label in enumerate(table.index):
+            yield TabularRecord.from_table_row(table.take([position]), self.description, label)
+
+    def __len__(self) -> int:
+        return len(self._frame) if self._frame is not None else len(self.table)
+
+    def __contains__(self, record: object) -> bool:
+        if not isinstance(record, TabularDataset) or len(record) != 1:
+            raise ValueError("only a dataset of exactly one record can be looked for with 'in'")
+        self._check_same_description(record)
+        return bool(self.table.matches(record.table).any())
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.label!r}, {len(self)} rows x "
+            f"{self.description.num_features} columns)"
+        )
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        if self._handed_out:
+            # The twin must not follow in-place changes made through the original's frame.
+            twin._frame, twin._table, twin._handed_out = None, self.table, False
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.update(_table=self.table, _frame=None, _handed_out=False, _numeric=None)
+        return state
+
+    def _like(self, table: EncodedTable) -> "TabularDataset":
+        return TabularDataset.from_table(table, self.description)
+
+    def _rebind(self, table: EncodedTable) -> None:
+        self._table, self._frame = table, None
+        self._handed_out, self._numeric = False, None
+
+    def _finish(self, table: EncodedTable, in_place: bool) -> "TabularDataset | None":
+        if not in_place:
+            return self._like(table)
+        self._rebind(table)
+        return None
+
+    def _random_positions(self, n: int, random_state: Any) -> np.ndarray:
+        if check_count(n, "n") > len(self):
+            raise RecordError(f"cannot take {n} rows out of a dataset of {len(self)}")
+        return _as_generator(random_state).choice(len(self), size=n, replace=False)
+
+    def _check_same_description(self, other: "TabularDataset") -> None:
+        if not isinstance(other, TabularDataset):
+            raise RecordError(f"expected a TabularDataset, got {type(other).__name__}")
+        if self.description != other.description:
+            raise RecordError(
+                f"the descriptions of {self.label!r} and {other.label!r} differ: "
+                f"{_first_difference(self.description, other.description)}"
+            )
+
+
+class TabularRecord(TabularDataset):
+    """A table of one row that has an identifier."""
+
+    def __init__(self, data: Any, description: DataDescription, identifier: Any) -> None:
+        super().__init__(data, description)
+        if len(self) != 1:
+            raise RecordError(f"a record is exactly one row, got {len(self)}")
+        self.id = identifier
+
+    @classmethod
+    def from_table_row(
+        cls, table: EncodedTable, description: DataDescription, identifier: Any
+    ) -> "TabularRecord":
+        """Wrap an encoded table of one row."""
+        record = object.__new__(TabularRecord)
+        record.__dict__.update(TabularDataset.from_table(table, description).__dict__)
+        record.id = identifier
+        return record
+
+    @classmethod
+    def from_dataset(cls, tabular_row: TabularDataset) -> "TabularRecord":
+        """The record in a dataset of one row, under its row label."""
+        if len(tabular_row) != 1:
+            raise RecordError(f"a record is exactly one row, got {len(tabular_row)}")
+        table = tabular_row.table
+        return cls.from_table_row(table, tabular_row.description, table.index[0])
+
+    @property
+    def label(self) -> str:
+        """The identifier, as text."""
+        return str(self.id)
+
+    def get_id(self, tabular_dataset: TabularDataset) -> Any:
+        """Label of the one row of a dataset that equals this record."""
+        self._check_same_description(tabular_dataset)
+        table = tabular_dataset.table
+        found = np.flatnonzero(table.matches(self.table))
+        if len(found) != 1:
+            copies = "no copy" if len(found) == 0 else f"{len(found)} copies"
+            raise RecordError(
+                f"record {self.label!r} has {copies} in {tabular_dataset.label!r}; "
+                f"its identifier there is defined only where there is exactly one"
+            )
+        return table.index[found[0]]
+
+    def set_id(self, identifier: Any) -> None:
+        """Give the record another identifier and row label."""
+        self.id = identifier
+        self._rebind(self.table.with_index(pd.Index([identifier])))
+
+    def set_value(self, column: str, value: Any) -> None:
+        """Change one value."""
+        self._rebind(self.table.with_value(column, value))
+
+    def copy(self) -> "TabularRecord":
+        """An independent record with the same values and identifier."""
+        return TabularRecord.from_table_row(self.table, self.description, self.id)
+
+
+def _frame_in_schema_order(data: Any, description: DataDescription) -> pd.DataFrame:
+    names = list(description.columns)
+    if not isinstance(data, pd.DataFrame):
+        frame = pd.DataFrame(data)
+        if frame.shape[1] != len(names) and not (frame.empty and frame.shape[1] == 0):
+            raise SchemaError(
+                f"the data has {frame.shape[1]} columns and the schema {len(names)}: "
+                f"{listing(names)}"
+            )
+        return pd.DataFrame(data, columns=names) if frame.empty else frame.set_axis(names, axis=1)
+    present = list(data.columns)
+    if present == names:
+        return data
+    missing = [name for name in names if name not in present]
+    unexpected = [name for name in present if name not in names]
+    if missing or unexpected or len(present) != len(names):
+        problems = [
+            f"missing: {listing(missing)}" if missing else "",
+            f"not in the schema: {listing(unexpected)}" if unexpected else "",
+            "" if missing or unexpected else "a column occurs twice",
+        ]
+        raise SchemaError(
+            f"the columns do not agree with the schema ({'; '.join(filter(None, problems))})"
+        )
+    return data[names]
+
+
+def _first_difference(first: DataDescription, second: DataDescription) -> str:
+    if first.columns != second.columns:
+        only = set(first.columns).symmetric_difference(second.columns)
+        return f"columns {listing(sorted(only))}" if only else "the order of the columns"
+    for left, right in zip(first.schema, second.schema, strict=True):
+        if left != right:
+            return f"column {left['name']!r}"
+    return "nothing"
+
+
+def _as_positions(record_ids: RecordIds) -> np.ndarray:
+    positions = np.atleast_1d(np.asarray(record_ids))
+    return positions if len(positions) else positions.astype(np.intp)
+
+
+def _checked_positions(positions: RecordIds, rows: int) -> np.ndarray:
+    where = _as_positions(positions)
+    if where.dtype == bool or not np.issubdtype(where.dtype, np.integer):
+        raise RecordError(f"rows are found by position (whole numbers), got {where[:3].tolist()}")
+    outside = where[(where < -rows) | (where >= rows)]
+    if len(outside):
+        raise RecordError(f"row {outside[0]} is outside a dataset of {rows} rows")
+    return where
+
+
+def _as_sampler(random_state: Any) -> np.random.Generator | np.random.RandomState:
+    if random_state is None:
+        return ambient_rng()
+    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        return random_state
+    return np.random.RandomState(random_state)
+
+
+def _as_generator(random_state: Any) -> np.random.Generator:
+    return ambient_rng() if random_state is None else np.random.default_rng(random_state)

@@ -1,0 +1,252 @@
+"""Run one pure function over many keys, wherever there is room.
+
+The function must depend on its key alone; then the results do not depend on where or in which
+order the keys are run. Every result is handed over as soon as it is there, so an interrupted or
+failed run keeps what it had finished.
+"""
+
+import hashlib
+import os
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tapas._random import preserved_globals
+from tapas.engine._progress import Progress, Silent
+from tapas.errors import ConfigError, ReproducibilityWarning, TapasError
+
+WORTH_STARTING_PROCESSES = 3.0  # seconds of serial work left
+SECONDS_PER_CHUNK = 0.5
+MAX_LOST_POOLS = 3
+
+Task = Callable[[Any], Any]
+Receive = Callable[[Any, Any], None]
+# values of the keys that went well, the error that stopped the rest, seconds
+Chunk = tuple[list[Any], BaseException | None, float]
+
+
+class TaskFailedError(TapasError, RuntimeError):
+    """A task raised; the error is its cause, `key` says which one it was."""
+
+    def __init__(self, key: Any) -> None:
+        super().__init__(f"task {key!r} failed")
+        self.key = key
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where tasks run.
+
+    Attributes
+    ----------
+    n_jobs : int or None
+        Number of processes; -1 is one per core. None starts in this process and moves to one
+        process per core if the work turns out to be long.
+    executor : concurrent.futures.Executor, optional
+        Run there instead (a thread pool, a process pool, a cluster).
+    """
+
+    n_jobs: int | None = None
+    executor: Executor | None = None
+
+    def __post_init__(self) -> None:
+        jobs = self.n_jobs
+        if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0):
+            raise ConfigError(f"n_jobs must be None, -1 or a positive integer, got {jobs!r}")
+
+    @property
+    def are_threads(self) -> bool:
+        """Whether tasks share this process' global state."""
+        return isinstance(self.executor, ThreadPoolExecutor)
+
+    def count(self) -> int:
+        """How many processes this machine should use."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+        available = cores or os.cpu_count() or 1
+        if self.n_jobs is None:
+            return available
+        return self.n_jobs if self.n_jobs > 0 else max(1, available + 1 + self.n_jobs)
+
+
+def run_tasks(
+    task: Task,
+    keys: Sequence[Any],
+    *,
+    receive: Receive,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Call ``receive(key, task(key))`` for every key.
+
+    Parameters
+    ----------
+    task : callable
+        A pure function of its key.
+    keys : sequence
+    receive : callable
+        Called in this process, once per finished key, in order of completion.
+    workers : Workers
+    progress : Progress, optional
+
+    Raises
+    ------
+    TaskFailedError
+        After the tasks that were under way have been received. Of several failures, the one
+        whose key comes first.
+    """
+    workers = workers or Workers()
+    bar = progress or Silent()
+
+    def deliver(key: Any, value: Any) -> None:
+        receive(key, value)
+        bar.update(1)
+
+    remaining = list(keys)
+    if workers.executor is not None:
+        with _same_everywhere():
+            _run_on(workers.executor, workers.count(), task, remaining, deliver)
+        return
+    if workers.n_jobs is None or workers.count() == 1:
+        patience = WORTH_STARTING_PROCESSES if workers.count() > 1 else None
+        remaining = _run_here(task, remaining, deliver, patience)
+    if remaining:
+        _run_in_processes(workers.count(), task, remaining, deliver)
+
+
+@contextmanager
+def _same_everywhere() -> Iterator[None]:
+    """Numerical libraries on one thread, so that sums add up in one order; globals put back."""
+    import threadpoolctl
+
+    with threadpoolctl.threadpool_limits(limits=1), preserved_globals():
+        yield
+
+
+def _run_here(task: Task, keys: list[Any], deliver: Receive, patience: float | None) -> list[Any]:
+    """Run keys in order; return the rest if more than `patience` seconds would be left."""
+    start = time.perf_counter()
+    with _same_everywhere():
+        for done, key in enumerate(keys):
+            try:
+                value = task(key)
+            except Exception as error:
+                raise TaskFailedError(key) from error
+            deliver(key, value)
+            left = len(keys) - done - 1
+            mean = (time.perf_counter() - start) / (done + 1)
+            if patience is not None and left > 1 and mean * left > patience:
+                return keys[done + 1 :]
+    return []
+
+
+def _run_in_processes(count: int, task: Task, keys: list[Any], deliver: Receive) -> None:
+    """Run on local processes; a pool that loses a worker is replaced, its lost keys run again."""
+    from loky import get_reusable_executor
+
+    done: set[int] = set()
+    positions = {id(key): position for position, key in enumerate(keys)}
+
+    def deliver_once(key: Any, value: Any) -> None:
+        done.add(positions[id(key)])
+        deliver(key, value)
+
+    if not _can_travel(task):
+        _run_here(task, keys, deliver, None)
+        return
+    for attempt in range(MAX_LOST_POOLS):
+        left = [key for position, key in enumerate(keys) if position not in done]
+        try:
+            _run_on(get_reusable_executor(max_workers=count), count, task, left, deliver_once)
+            return
+        except BrokenProcessPool:
+            if attempt == MAX_LOST_POOLS - 1:
+                raise
+
+
+def _can_travel(task: Task) -> bool:
+    import cloudpickle
+
+    try:
+        cloudpickle.dumps(task)
+    except Exception as error:
+        warnings.warn(
+            f"the work runs on one core because part of it cannot be sent to another process "
+            f"({error})",
+            ReproducibilityWarning,
+            stacklevel=2,
+        )
+        return False
+    return True
+
+
+def _run_on(executor: Executor, count: int, task: Task, keys: list[Any], deliver: Receive) -> None:
+    """Feed an executor chunk by chunk, each sized to take about half a second."""
+    submit = _submitter(executor, task)
+    order = {id(key): rank for rank, key in enumerate(keys)}
+    queue = deque(keys)
+    running: dict[Future[Chunk], list[Any]] = {}
+    failures: list[tuple[Any, BaseException]] = []
+    size = 1
+    try:
+        while running or (queue and not failures):
+            while queue and not failures and len(running) < 2 * count:
+                chunk = [queue.popleft() for _ in range(min(size, len(queue)))]
+                running[submit(chunk)] = chunk
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                chunk = running.pop(future)
+                values, error, seconds = future.result()
+                for key, value in zip(chunk, values, strict=False):
+                    deliver(key, value)
+                if error is not None:
+                    failures.append((chunk[len(values)], error))
+                elif seconds > 0:
+                    size = max(1, min(2 * size, int(SECONDS_PER_CHUNK * len(values) / seconds)))
+    except BaseException:
+        for future in running:
+            future.cancel()
+        raise
+    if failures:
+        key, error = min(failures, key=lambda failure: order[id(failure[0])])
+        raise TaskFailedError(key) from error
+
+
+def _submitter(executor: Executor, task: Task) -> Callable[[list[Any]], "Future[Chunk]"]:
+    if isinstance(executor, ThreadPoolExecutor):
+        return lambda chunk: executor.submit(_run_chunk, task, chunk)
+    import cloudpickle
+
+    payload = cloudpickle.dumps(task)
+    digest = hashlib.blake2b(payload).hexdigest()
+    return lambda chunk: executor.submit(_run_sent_chunk, digest, payload, chunk)
+
+
+def _run_chunk(task: Task, keys: list[Any]) -> Chunk:
+    values: list[Any] = []
+    start = time.perf_counter()
+    for key in keys:
+        try:
+            values.append(task(key))
+        except Exception as error:
+            return values, error, 0.0
+    return values, None, time.perf_counter() - start
+
+
+_received_tasks: dict[str, Task] = {}
+
+
+def _run_sent_chunk(digest: str, payload: bytes, keys: list[Any]) -> Chunk:
+    """Runs in a worker: unpack the task once, keep it for the next chunks."""
+    import cloudpickle
+
+    if digest not in _received_tasks:
+        _received_tasks.clear()
+        _received_tasks[digest] = cloudpickle.loads(payload)
+    with _same_everywhere():
+        return _run_chunk(_received_tasks[digest], keys)

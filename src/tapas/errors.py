@@ -1,0 +1,121 @@
+"""What can go wrong, as one tree.
+
+::
+
+    TapasError
+    ├── SchemaError              the data and its description disagree
+    ├── RecordError              records asked for, added or replaced do not fit the dataset
+    ├── KnowledgeError           the attacker's knowledge is incomplete or contradictory
+    ├── ThreatModelError         a threat model is asked for something it cannot do
+    ├── IncompatibleAttackError  an attack does not fit the threat model
+    ├── NotTrainedError          an attack or generator is used before it was trained
+    ├── MechanismError           the audited mechanism failed or returned something unusable
+    ├── StoreError               a saved run cannot be written or read back
+    ├── ConfigError              a parameter or an audit file is wrong
+    └── StatisticsError          a statistic is asked for something it cannot promise
+
+Each class is also the builtin exception that scripts written for earlier
+versions catch (``AssertionError``, ``ValueError``, ``RuntimeError``...).
+"""
+
+__all__ = [
+    "ConfigError",
+    "IncompatibleAttackError",
+    "KnowledgeError",
+    "MechanismError",
+    "NotTrainedError",
+    "RecordError",
+    "ReproducibilityWarning",
+    "SchemaError",
+    "StatisticsError",
+    "StoreError",
+    "TapasError",
+    "TapasWarning",
+    "TargetInDataWarning",
+    "ThreatModelError",
+]
+
+
+class TapasError(Exception):
+    """Base of every error that tapas raises on purpose."""
+
+
+class SchemaError(TapasError, ValueError, AssertionError):
+    """The data and its description disagree; the message names column, row and value."""
+
+
+class RecordError(TapasError, ValueError, AssertionError, IndexError):
+    """Records asked for, added or replaced do not fit the dataset."""
+
+
+class KnowledgeError(TapasError, ValueError, AssertionError):
+    """The attacker's knowledge is incomplete or contradictory."""
+
+
+class ThreatModelError(TapasError, ValueError, AssertionError):
+    """A threat model is asked for something it cannot do."""
+
+
+class IncompatibleAttackError(TapasError, ValueError, AssertionError):
+    """An attack does not fit the threat model it was given."""
+
+
+class NotTrainedError(TapasError, RuntimeError, AssertionError):
+    """An attack or generator is used before it was trained."""
+
+
+class MechanismError(TapasError, RuntimeError):
+    """The audited mechanism failed, or returned something that is not a release.
+
+    Attributes
+    ----------
+    phase, index, seed
+        Address of the failed trial, when the failure happened inside one:
+        ``threat_model.draw_trial(phase, index)`` replays it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        phase: str | None = None,
+        index: int | None = None,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.phase = phase
+        self.index = index
+        self.seed = seed
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_mechanism_error, (str(self), self.phase, self.index, self.seed)
+
+
+class StoreError(TapasError, OSError):
+    """A saved run cannot be written or read back."""
+
+
+class ConfigError(TapasError, ValueError, AssertionError):
+    """A parameter or an audit file is wrong; the message names the key."""
+
+
+class StatisticsError(TapasError, ValueError):
+    """A statistic is asked for something it cannot promise."""
+
+
+class TapasWarning(UserWarning):
+    """Base of every warning that tapas gives."""
+
+
+class TargetInDataWarning(TapasWarning):
+    """A target is also present in the attacker's or the evaluator's data."""
+
+
+class ReproducibilityWarning(TapasWarning):
+    """Results may not be reproducible, or the mechanism ignores its seed."""
+
+
+def _rebuild_mechanism_error(
+    message: str, phase: str | None, index: int | None, seed: int | None
+) -> MechanismError:
+    return MechanismError(message, phase=phase, index=index, seed=seed)

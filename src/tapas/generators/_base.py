@@ -1,0 +1,42 @@
+"""What a generator is."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from tapas.datasets import Dataset
+
+
+class Generator(ABC):
+    """Learns from a private dataset and makes synthetic ones.
+
+    A subclass writes `fit` and `generate`. Where `fit` or `generate` name a parameter
+    ``random_state`` or ``seed``, an audit passes a different one for every run; the global numpy,
+    random and torch generators are seeded as well. An audit works on a copy of the generator for
+    each run, so state kept from one `fit` cannot reach the next.
+    """
+
+    trained = False
+
+    def __init__(self) -> None:
+        self.trained = False
+
+    @abstractmethod
+    def fit(self, dataset: Dataset, **kwargs: Any) -> Any:
+        """Learn from `dataset`."""
+
+    @abstractmethod
+    def generate(self, num_samples: int, random_state: Any = None) -> Dataset:
+        """Make `num_samples` synthetic records."""
+
+    def __call__(self, dataset: Dataset, num_samples: int, **kwargs: Any) -> Dataset:
+        """Fit (with the keyword arguments), then generate."""
+        self.fit(dataset, **kwargs)
+        return self.generate(num_samples)
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return "Unnamed Generator"
+
+    def __str__(self) -> str:
+        return self.label

@@ -1,0 +1,167 @@
+"""What the attacker wants to learn, and how it is planted in the private data.
+
+Planting leaves no trace beside the secret itself: targets take random positions, row labels are
+renumbered, and types stay as they are in both worlds.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tapas._validate import listing
+from tapas.datasets import TabularDataset
+from tapas.errors import ThreatModelError
+
+
+@dataclass(frozen=True)
+class PlantingStreams:
+    """Random streams for planting: the secrets, the rows that leave, and the row order."""
+
+    secrets: np.random.Generator
+    leaving: np.random.Generator
+    order: np.random.Generator
+
+
+class Goal(ABC):
+    """A secret for each target that a trial plants and an attack guesses."""
+
+    @property
+    @abstractmethod
+    def num_targets(self) -> int:
+        """How many targets there are."""
+
+    @abstractmethod
+    def plant(
+        self, dataset: TabularDataset, *, rng: PlantingStreams, mirrored: bool = False
+    ) -> tuple[TabularDataset, np.ndarray]:
+        """Return the private dataset with the secrets planted, and the secrets.
+
+        `mirrored` flips every secret that the same streams would otherwise plant.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class MembershipGoal(Goal):
+    """Is the target in the data? A fair coin decides, for each target.
+
+    Attributes
+    ----------
+    targets : TabularDataset
+    replace_target : bool
+        Whether a target that enters takes the place of another row, so that the size is constant.
+    """
+
+    targets: TabularDataset
+    replace_target: bool = False
+
+    @property
+    def num_targets(self) -> int:
+        """How many targets there are."""
+        return len(self.targets)
+
+    def plant(
+        self, dataset: TabularDataset, *, rng: PlantingStreams, mirrored: bool = False
+    ) -> tuple[TabularDataset, np.ndarray]:
+        """Put the members among the targets into the data."""
+        member = (rng.secrets.random(self.num_targets) < 0.5) ^ mirrored
+        if self.replace_target:
+            places = leaving_rows(dataset, self.targets, rng.leaving)
+            return substituted(dataset, self.targets, places, np.flatnonzero(member)), member
+        rows = np.concatenate([np.arange(len(dataset)), len(dataset) + np.flatnonzero(member)])
+        return dataset.splice(self.targets, rng.order.permutation(rows)), member
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeGoal(Goal):
+    """Which value does the target's sensitive attribute have?
+
+    The value is drawn independently of the target's other attributes, so that guessing from the
+    population's correlations gains nothing.
+
+    Attributes
+    ----------
+    targets : TabularDataset
+    attribute : str
+    values : tuple
+    distribution : tuple of float, optional
+        Probability of each value; uniform if None.
+    """
+
+    targets: TabularDataset
+    attribute: str
+    values: tuple[Any, ...]
+    distribution: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        description = self.targets.description
+        if self.attribute not in description.columns:
+            raise ThreatModelError(
+                f"sensitive_attribute {self.attribute!r} is not a column; the columns are "
+                f"{listing(description.columns)}"
+            )
+        if len(self.values) < 2 or len(set(self.values)) != len(self.values):
+            raise ThreatModelError(
+                f"attribute_values must be at least two different values, got "
+                f"{listing(self.values)}"
+            )
+        if self.distribution is not None:
+            weights = np.asarray(self.distribution, dtype=float)
+            if (
+                weights.shape != (len(self.values),)
+                or (weights < 0).any()
+                or not np.isclose(weights.sum(), 1)
+            ):
+                raise ThreatModelError(
+                    f"distribution must give {len(self.values)} non-negative probabilities that "
+                    f"sum to 1, got {listing(self.distribution)}"
+                )
+
+    @property
+    def num_targets(self) -> int:
+        """How many targets there are."""
+        return len(self.targets)
+
+    @cached_property
+    def variants(self) -> TabularDataset:
+        """Every target with every value: row ``target * len(values) + value``."""
+        tables = [self.targets.table.with_value(self.attribute, value) for value in self.values]
+        stacked = tables[0].concat(*tables[1:]) if len(tables) > 1 else tables[0]
+        order = np.arange(len(stacked)).reshape(len(tables), -1).T.ravel()
+        return TabularDataset.from_table(stacked.take(order), self.targets.description)
+
+    def plant(
+        self, dataset: TabularDataset, *, rng: PlantingStreams, mirrored: bool = False
+    ) -> tuple[TabularDataset, np.ndarray]:
+        """Put every target in, each with a value drawn for it, in place of another row."""
+        chosen = rng.secrets.choice(len(self.values), size=self.num_targets, p=self.distribution)
+        places = leaving_rows(dataset, self.targets, rng.leaving)
+        targets = self.variants.take(np.arange(self.num_targets) * len(self.values) + chosen)
+        planted = substituted(dataset, targets, places, np.arange(self.num_targets))
+        return planted, np.array(self.values)[chosen]
+
+
+def leaving_rows(
+    dataset: TabularDataset, targets: TabularDataset, rng: np.random.Generator
+) -> np.ndarray:
+    """A different random row for each target to take the place of."""
+    if len(targets) > len(dataset):
+        raise ThreatModelError(
+            f"{len(targets)} targets cannot take the place of rows in a private dataset of "
+            f"{len(dataset)}: use larger private datasets or fewer targets"
+        )
+    return rng.choice(len(dataset), size=len(targets), replace=False)
+
+
+def substituted(
+    dataset: TabularDataset,
+    targets: TabularDataset,
+    places: np.ndarray,
+    entering: np.ndarray,
+) -> TabularDataset:
+    """The dataset with some targets, each at its place."""
+    rows = np.arange(len(dataset))
+    rows[places[entering]] = len(dataset) + entering
+    return dataset.splice(targets, rows)

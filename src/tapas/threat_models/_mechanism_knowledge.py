@@ -1,0 +1,193 @@
+"""What the attacker knows of the mechanism: nothing, how to run it, or all of it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapas._random import ambient_rng, integer_seed
+from tapas.errors import KnowledgeError
+from tapas.threat_models._mechanism_runs import (
+    MechanismRun,
+    finished,
+    globals_for,
+    run_mechanism,
+)
+
+
+class AttackerKnowledgeOnGenerator(ABC):
+    """Runs the mechanism, as the attacker imagines it or as it is.
+
+    A subclass writes `generate`.
+    """
+
+    @abstractmethod
+    def generate(self, training_dataset: Any, training_mode: bool = True) -> Any:
+        """Make a synthetic dataset, in the attacker's simulation or in the evaluation."""
+
+    def run(
+        self,
+        training_dataset: Any,
+        *,
+        training_mode: bool,
+        rng: np.random.Generator,
+        seed_globals: bool = True,
+    ) -> MechanismRun:
+        """One run of the mechanism that depends on the arguments alone."""
+        with globals_for(integer_seed(rng), seed_globals):
+            return MechanismRun(self.generate(training_dataset, training_mode=training_mode), None)
+
+    def __call__(self, training_dataset: Any, training_mode: bool = True) -> Any:
+        return self.generate(training_dataset, training_mode=training_mode)
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return getattr(self, "_label", "Unnamed generator knowledge")
+
+
+class _KnownGenerator(AttackerKnowledgeOnGenerator):
+    """A generator object that trials run."""
+
+    exposes_mechanism = False
+
+    def __init__(self, generator: Any, num_synthetic_records: int | None) -> None:
+        self.generator = generator
+        self.num_synthetic_records = num_synthetic_records
+
+    def generate(self, training_dataset: Any, training_mode: bool = True) -> Any:
+        """Make a synthetic dataset."""
+        result = self.run(training_dataset, training_mode=training_mode, rng=ambient_rng())
+        return finished(result.output)
+
+    def run(
+        self,
+        training_dataset: Any,
+        *,
+        training_mode: bool,
+        rng: np.random.Generator,
+        seed_globals: bool = True,
+    ) -> MechanismRun:
+        """One run of the generator that depends on the arguments alone."""
+        parameters = self._parameters(training_mode, rng, seed_globals)
+        return run_mechanism(
+            self.generator,
+            training_dataset,
+            self.num_synthetic_records,
+            parameters,
+            rng=rng,
+            seed_globals=seed_globals,
+        )
+
+    def _parameters(
+        self, training_mode: bool, rng: np.random.Generator, seed_globals: bool
+    ) -> dict[str, Any]:
+        return {}
+
+    @property
+    def label(self) -> str:
+        """Display name: the generator's."""
+        return str(getattr(self.generator, "label", type(self.generator).__name__))
+
+
+class BlackBoxKnowledge(_KnownGenerator):
+    """The attacker can run the mechanism, and sees only what it releases.
+
+    Parameters
+    ----------
+    generator : Generator
+    num_synthetic_records : int or None
+        Size of each release; None leaves it to the generator.
+    """
+
+
+class WhiteBoxKnowledge(_KnownGenerator):
+    """The attacker can run the mechanism, and the release comes with the fitted mechanism.
+
+    Attacks find it as ``release.mechanism``, in training and in tests.
+
+    Parameters
+    ----------
+    generator : Generator
+    num_synthetic_records : int or None
+    """
+
+    exposes_mechanism = True
+
+
+class NoBoxKnowledge(_KnownGenerator):
+    """The attacker cannot run the mechanism: only attacks that need no training apply.
+
+    Parameters
+    ----------
+    generator : Generator
+    num_synthetic_records : int or None
+    """
+
+    def run(
+        self,
+        training_dataset: Any,
+        *,
+        training_mode: bool,
+        rng: np.random.Generator,
+        seed_globals: bool = True,
+    ) -> MechanismRun:
+        """One run, for the evaluation only."""
+        if training_mode:
+            raise KnowledgeError(
+                "a no-box attacker cannot run the generator: use an attack that needs no training "
+                "(criterion ('threshold', value)) or BlackBoxKnowledge"
+            )
+        return super().run(
+            training_dataset, training_mode=False, rng=rng, seed_globals=seed_globals
+        )
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return f"{super().label}[no-box]"
+
+
+class UncertainBoxKnowledge(_KnownGenerator):
+    """The attacker can run the mechanism but does not know its parameters.
+
+    Parameters
+    ----------
+    generator : Generator
+        Called with the parameters as keyword arguments.
+    num_synthetic_records : int or None
+    prior : callable
+        Draws a dict of parameters, as the attacker imagines them.
+    final_parameters : dict, optional
+        The true parameters, used in tests; drawn from the prior as well if None.
+    """
+
+    def __init__(
+        self,
+        generator: Any,
+        num_synthetic_records: int | None,
+        prior: Callable[[], dict[str, Any]],
+        final_parameters: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(generator, num_synthetic_records)
+        if not callable(prior):
+            raise KnowledgeError(
+                f"prior must be a function that returns a dict of parameters, got {prior!r}"
+            )
+        self.prior = prior
+        self.final_parameters = final_parameters
+
+    def _parameters(
+        self, training_mode: bool, rng: np.random.Generator, seed_globals: bool
+    ) -> dict[str, Any]:
+        seed = integer_seed(rng)
+        if not training_mode and self.final_parameters is not None:
+            return dict(self.final_parameters)
+        with globals_for(seed, seed_globals):
+            return self.prior()
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return f"{super().label}[uncertain]"
