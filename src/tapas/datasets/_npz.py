@@ -1,4 +1,4 @@
-"""Encoded tables as npz files: plain arrays and JSON, nothing that runs on loading."""
+"""Encoded tables as plain arrays and JSON, and as npz files: nothing that runs on loading."""
 
 import json
 import os
@@ -15,34 +15,53 @@ from tapas.datasets._columns import Column
 from tapas.datasets._encoding import EncodedTable
 from tapas.errors import StoreError
 
+Packed = tuple[dict[str, np.ndarray], dict[str, Any]]
+
+
+def pack_table(table: EncodedTable) -> Packed:
+    """A table as arrays and notes that JSON can hold."""
+    notes = {
+        "columns": [column.name for column in table.columns],
+        "vocabularies": [None if v is None else list(v) for v in table.vocabularies],
+        "index": _index_labels(table.index),
+    }
+    return {"codes": table.codes, "numbers": table.numbers}, notes
+
+
+def unpack_table(
+    arrays: dict[str, np.ndarray], notes: dict[str, Any], columns: tuple[Column, ...]
+) -> EncodedTable:
+    """The table that `pack_table` packed, checked against the columns it should have."""
+    if notes["columns"] != [column.name for column in columns]:
+        raise StoreError("the stored table has other columns than its schema")
+    codes = arrays["codes"]
+    table = EncodedTable(
+        columns=columns,
+        codes=codes,
+        numbers=arrays["numbers"],
+        vocabularies=tuple(_as_vocabulary(words) for words in notes["vocabularies"]),
+        index=_as_index(notes["index"], len(codes)),
+    )
+    _check_contents(table)
+    return table
+
 
 def write_table(
     path: str | PathLike[str], table: EncodedTable, extra: dict[str, Any] | None = None
 ) -> None:
     """Write a table, and JSON values beside it; the file is there whole or not at all."""
-    notes = {
-        "columns": [column.name for column in table.columns],
-        "vocabularies": [None if v is None else list(v) for v in table.vocabularies],
-        "index": _index_labels(table.index),
-        "extra": extra or {},
-    }
+    arrays, notes = pack_table(table)
     try:
-        text = json.dumps(notes)
+        text = json.dumps({**notes, "extra": extra or {}})
     except TypeError as error:
-        raise StoreError(f"{path}: a row label or value cannot be written as JSON: {error}") from (
-            error
-        )
+        raise StoreError(f"{path}: a row label or value is not JSON: {error}") from error
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(
-                file,
-                codes=table.codes,
-                numbers=table.numbers,
-                notes=np.frombuffer(text.encode(), dtype=np.uint8),
-            )
+            words = np.frombuffer(text.encode(), dtype=np.uint8)
+            np.savez_compressed(file, allow_pickle=False, notes=words, **arrays)
         os.replace(temporary, target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -52,26 +71,17 @@ def write_table(
 def read_table(
     path: str | PathLike[str], columns: tuple[Column, ...]
 ) -> tuple[EncodedTable, dict[str, Any]]:
-    """Read a table that `write_table` wrote, checked against the columns it should have."""
+    """Read a table that `write_table` wrote, and the JSON values beside it."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            codes, numbers = arrays["codes"], arrays["numbers"]
-            notes = json.loads(arrays["notes"].tobytes())
-        names = [column.name for column in columns]
-        if notes["columns"] != names:
-            raise StoreError(f"{path} holds other columns than the schema beside it")
-        table = EncodedTable(
-            columns=columns,
-            codes=codes,
-            numbers=numbers,
-            vocabularies=tuple(_as_vocabulary(words) for words in notes["vocabularies"]),
-            index=_as_index(notes["index"], len(codes)),
-        )
-        _check_contents(table, path)
-        return table, notes["extra"]
+        with np.load(path, allow_pickle=False) as packed:
+            arrays = {name: packed[name] for name in ("codes", "numbers")}
+            notes = json.loads(packed["notes"].tobytes())
+        return unpack_table(arrays, notes, columns), notes["extra"]
+    except FileNotFoundError:
+        raise
+    except StoreError as error:
+        raise StoreError(f"{path}: {error}") from error
     except (OSError, KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        if isinstance(error, (StoreError, FileNotFoundError)):
-            raise
         raise StoreError(f"{path} is damaged and cannot be read: {error}") from error
 
 
@@ -93,14 +103,16 @@ def _as_vocabulary(words: list[Any] | None) -> np.ndarray | None:
     return vocabulary
 
 
-def _check_contents(table: EncodedTable, path: str | PathLike[str]) -> None:
+def _check_contents(table: EncodedTable) -> None:
     coded = table.coded_columns()
     shapes = (len(table), len(coded)), (len(table), len(table.columns) - len(coded))
     if table.codes.shape != shapes[0] or table.numbers.shape != shapes[1]:
-        raise StoreError(f"{path} is damaged: its arrays have the wrong shape")
+        raise StoreError("the stored table is damaged: its arrays have the wrong shape")
     for position, column in enumerate(coded):
         vocabulary = table.vocabularies[position]
         size = len(column.values if column.values is not None else vocabulary)  # type: ignore[arg-type]
         values = table.codes[:, position]
         if values.min(initial=-1) < -1 or values.max(initial=-1) >= size:
-            raise StoreError(f"{path} is damaged: column {column.name!r} has impossible codes")
+            raise StoreError(
+                f"the stored table is damaged: column {column.name!r} has impossible codes"
+            )

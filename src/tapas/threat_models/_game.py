@@ -1,5 +1,6 @@
 """Play one trial: a pure function of its address."""
 
+import asyncio
 import inspect
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tapas.datasets import TabularDataset
+from tapas.engine import TimeLimitError, time_limit
 from tapas.errors import KnowledgeError, MechanismError, SchemaError
 from tapas.threat_models._data_knowledge import AttackerKnowledgeWithLabel
 from tapas.threat_models._mechanism_knowledge import AttackerKnowledgeOnGenerator
@@ -17,10 +19,11 @@ from tapas.threat_models._trials import MECHANISM, OBSERVATION, Address, Briefin
 
 @dataclass(frozen=True)
 class Game:
-    """Draw a private dataset, plant the secrets, run the mechanism."""
+    """Draw a private dataset, plant the secrets, run the mechanism (within `timeout` seconds)."""
 
     data: AttackerKnowledgeWithLabel
     mechanism: AttackerKnowledgeOnGenerator
+    timeout: float | None = None
 
     def play(
         self, address: Address, *, seed_globals: bool = True, mechanism_part: int = MECHANISM
@@ -28,8 +31,9 @@ class Game:
         """The trial at `address`."""
         dataset, secrets = self.data.draw_labelled(address)
         try:
-            run = self._run(dataset, address, seed_globals, mechanism_part)
-            release = self._released(finished(run.output), run, dataset)
+            with time_limit(self.timeout):
+                run = self._run(dataset, address, seed_globals, mechanism_part)
+                release = self._released(finished(run.output), run, dataset)
         except KnowledgeError:
             raise
         except Exception as error:
@@ -41,7 +45,9 @@ class Game:
         dataset, secrets = self.data.draw_labelled(address)
         try:
             run = self._run(dataset, address, False, MECHANISM)
-            output = await run.output if inspect.isawaitable(run.output) else run.output
+            output = run.output
+            if inspect.isawaitable(output):
+                output = await asyncio.wait_for(output, self.timeout)
             release = self._released(output, run, dataset)
         except Exception as error:
             raise self._failure(address, error) from error
@@ -76,7 +82,11 @@ class Game:
         return Release(output, mechanism)
 
     def _failure(self, address: Address, error: Exception) -> MechanismError:
-        what = str(error) if isinstance(error, (MechanismError, SchemaError)) else repr(error)
+        what = (
+            str(error)
+            if isinstance(error, (MechanismError, SchemaError, TimeLimitError))
+            else repr(error)
+        )
         return MechanismError(
             f"the mechanism {self.mechanism.label!r} failed in {address.phase} trial "
             f"{address.index} (seed {address.seed}): {what}. Replay it with "
@@ -97,10 +107,20 @@ class Work:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What an item of work leaves behind: the trial, or what is kept of it, and what was seen."""
+    """What an item of work leaves behind.
 
-    trial: Trial
-    observation: np.ndarray | None = None
+    Attributes
+    ----------
+    trial : Trial or None
+        What is kept of the trial; None where the mechanism failed.
+    observations : tuple of ndarray
+        One per attack.
+    failure : str or None
+    """
+
+    trial: Trial | None
+    observations: tuple[np.ndarray, ...] = ()
+    failure: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,34 +131,47 @@ class TrialTask:
     ----------
     game, address
         What is played; the index of `address` is replaced by that of each item of work.
-    attack, briefing
-        The attack that observes, if any, and what it is told.
+    attacks, briefing
+        The attacks that observe, and what they are told.
     keep : {"release", "data", "secrets"}
         What of each trial is handed back: the release with the fitted mechanism, its data alone,
         or neither.
     seed_globals : bool
         Whether global random generators are seeded (not where threads share them).
+    report_failures : bool
+        Whether a failing mechanism is an outcome rather than an error.
     """
 
     game: Game
     address: Address
-    attack: Any = None
+    attacks: tuple[Any, ...] = ()
     briefing: Briefing | None = None
     keep: Literal["release", "data", "secrets"] = "data"
     seed_globals: bool = True
+    report_failures: bool = False
 
     def __call__(self, work: Work) -> Outcome:
-        address = self.address.at(work.index)
-        trial = work.trial or self.game.play(address, seed_globals=self.seed_globals)
+        trial = work.trial
+        if trial is None:
+            address = self.address.at(work.index)
+            try:
+                trial = self.game.play(address, seed_globals=self.seed_globals)
+            except MechanismError as error:
+                if not self.report_failures:
+                    raise
+                return Outcome(None, failure=str(error))
         return self.finish(trial)
 
     def finish(self, trial: Trial) -> Outcome:
         """Observe the release, and drop what is not to be kept."""
-        observation = None
-        if self.attack is not None:
-            rng = self.address.at(trial.index).stream(OBSERVATION)
-            observation = np.asarray(self.attack.observe(trial.release, self.briefing, rng=rng))
+        address = self.address.at(trial.index)
+        observations = tuple(
+            np.asarray(
+                attack.observe(trial.release, self.briefing, rng=address.stream(OBSERVATION))
+            )
+            for attack in self.attacks
+        )
         if self.keep == "release":
-            return Outcome(trial, observation)
+            return Outcome(trial, observations)
         data = trial.release.data if self.keep == "data" else None
-        return Outcome(replace(trial, release=Release(data)), observation)
+        return Outcome(replace(trial, release=Release(data)), observations)

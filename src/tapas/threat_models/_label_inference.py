@@ -1,11 +1,10 @@
 """The game played many times: trials that are remembered, observed and scored."""
 
-import asyncio
 import copy
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,23 +12,18 @@ import numpy as np
 from tapas._random import resolve_seed
 from tapas._validate import check_choice, check_count
 from tapas.datasets import TabularDataset
-from tapas.engine import Progress, TaskFailedError, Workers, open_progress, run_tasks
-from tapas.errors import ReproducibilityWarning, TapasWarning, ThreatModelError
+from tapas.engine import Progress, Workers, open_progress
+from tapas.errors import MechanismError, TapasWarning, ThreatModelError
 from tapas.threat_models._base import TrainableThreatModel
 from tapas.threat_models._data_knowledge import AttackerKnowledgeWithLabel
 from tapas.threat_models._doors import judge
+from tapas.threat_models._execution import execute, warn_if_seed_is_ignored
 from tapas.threat_models._game import Game, Outcome, TrialTask, Work
 from tapas.threat_models._ledger import Ledger
 from tapas.threat_models._mechanism_knowledge import AttackerKnowledgeOnGenerator
-from tapas.threat_models._mechanism_runs import (
-    accepts_seed,
-    is_coroutine_mechanism,
-    run_coroutine,
-)
-from tapas.threat_models._trials import PROBE, Address, Briefing, Phase, Release, Trial
+from tapas.threat_models._trials import Address, Briefing, Phase, Trial
 
 TRIALS_WORTH_A_PROBE = 10
-ROWS_WORTH_A_PROBE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +41,25 @@ class Observations:
     values: np.ndarray
     secrets: np.ndarray
     groups: np.ndarray
+
+
+@dataclass(frozen=True)
+class TrialPolicy:
+    """How trials are run.
+
+    Attributes
+    ----------
+    max_failures : int
+        How many failing trials are recorded and left out before the run stops.
+    timeout : float, optional
+        Seconds after which a run of the mechanism counts as failed.
+    keep_data : bool
+        Whether released data is remembered where attacks only need their observations.
+    """
+
+    max_failures: int = 0
+    timeout: float | None = None
+    keep_data: bool = True
 
 
 class LabelInferenceThreatModel(TrainableThreatModel):
@@ -99,6 +112,7 @@ class LabelInferenceThreatModel(TrainableThreatModel):
         self.current_label = 0
         self.seed = resolve_seed(seed)
         self.workers = Workers(n_jobs, executor)
+        self.policy = TrialPolicy()
         self._ledger = Ledger()
 
     # -- trials ------------------------------------------------------------------------------
@@ -135,18 +149,25 @@ class LabelInferenceThreatModel(TrainableThreatModel):
         """
         phase: Phase = "train" if training else "test"
         count = self._resolved_count(phase, num_samples)
-        fresh = ignore_memory or not self.memorise_datasets
-        seen: dict[int, np.ndarray] = {}
-        if not fresh:
-            seen = self._ledger.observed(attack.observation_key, phase)
-        trials = self._run(phase, count, fresh=fresh, attack=attack, seen=seen)
-        shape = (0, self.num_labels)
-        values = np.stack([seen[i] for i in range(count)]) if count else np.empty(shape)
-        secrets = np.stack([t.secrets for t in trials]) if count else np.empty(shape)
-        groups = np.array([trial.group for trial in trials], dtype=int)
+        ledger = self._ledger_for(ignore_memory)
+        indices = self._play(phase, count, ledger, attacks=(attack,))
+        seen = ledger.observations(attack.observation_key, phase)
+        trials = [ledger.trial(phase, index) for index in indices]
+        if not trials:
+            nothing = np.empty((0, 1))
+            return Observations(nothing, nothing, np.empty(0, dtype=int))
+        values = np.stack([seen[index] for index in indices])
+        secrets = np.stack([trial.secrets for trial in trials])
         target = slice(self.current_label, self.current_label + 1)
         seen_target = target if values.shape[1] > 1 else slice(0, 1)
+        groups = np.array([trial.group for trial in trials], dtype=int)
         return Observations(values[:, seen_target], secrets[:, target], groups)
+
+    def play(self, attacks: Sequence[Any], num_samples: int, *, training: bool = True) -> None:
+        """Play trials that several attacks observe at once, each release being made once."""
+        phase: Phase = "train" if training else "test"
+        count = check_count(num_samples, "num_samples")
+        self._play(phase, count, self._ledger, attacks=tuple(attacks))
 
     def _generate_samples(
         self, num_samples: int | None = None, training: bool = True, ignore_memory: bool = False
@@ -159,16 +180,26 @@ class LabelInferenceThreatModel(TrainableThreatModel):
     ) -> tuple[list[Any], list[Any], np.ndarray]:
         phase: Phase = "train" if training else "test"
         count = self._resolved_count(phase, num_samples)
-        fresh = ignore_memory or not self.memorise_datasets
-        trials = self._run(phase, count, fresh=fresh)
+        ledger = self._ledger_for(ignore_memory)
+        whole: dict[int, Trial] = {}
+        indices = self._play(phase, count, ledger, whole=whole)
+        trials = [whole.get(index) or ledger.trial(phase, index) for index in indices]
         labels = [trial.secrets[self.current_label] for trial in trials]
         groups = np.array([trial.group for trial in trials], dtype=int)
         return [_handed_out(trial) for trial in trials], labels, groups
 
+    def _ledger_for(self, ignore_memory: bool) -> Ledger:
+        if self.memorise_datasets and not ignore_memory:
+            return self._ledger
+        fresh = Ledger()
+        fresh.fresh_rounds = self._ledger.next_round()
+        fresh.probed = self._ledger.probed
+        return fresh
+
     def _resolved_count(self, phase: Phase, num_samples: int | None) -> int:
         if num_samples is not None:
             return check_count(num_samples, "num_samples")
-        remembered = len(self._ledger.trials[phase])
+        remembered = len(self._ledger.indices(phase))
         if remembered == 0:
             warnings.warn(
                 f"no {phase} trials are remembered and num_samples is None: there is nothing to "
@@ -178,139 +209,91 @@ class LabelInferenceThreatModel(TrainableThreatModel):
             )
         return remembered
 
-    def _run(
+    def _play(
         self,
         phase: Phase,
         count: int,
+        ledger: Ledger,
         *,
-        fresh: bool,
-        attack: Any = None,
-        seen: dict[int, np.ndarray] | None = None,
-    ) -> list[Trial]:
-        """Play what is missing of the first `count` trials, and have the attack observe them."""
-        trials = {} if fresh else self._ledger.trials[phase]
-        address = self._address(phase, 0, self._ledger.next_round() if fresh else 0)
+        attacks: tuple[Any, ...] = (),
+        whole: dict[int, Trial] | None = None,
+    ) -> list[int]:
+        """Play what is missing of the first `count` trials; return those that did not fail.
+
+        With attacks, each observes every release. Without, the data of every release is kept, and
+        where releases carry the fitted mechanism they are put into `whole`.
+        """
+        remembers = ledger is self._ledger
+        address = self._address(phase, 0, 0 if remembers else ledger.fresh_rounds)
         game = self._game()
-        observed = seen if seen is not None else {}
         replay = game.exposes_mechanism
-        work = [
-            Work(index, None if replay else trials.get(index))
-            for index in range(count)
-            if (index not in observed if attack is not None else replay or index not in trials)
-        ]
-        whole: dict[int, Trial] = {}
+        attacks = self._distinct(attacks)
+        seen = [ledger.observations(attack.observation_key, phase) for attack in attacks]
+
+        def is_missing(index: int) -> bool:
+            if index in ledger.failures(phase):
+                return False
+            if not attacks:
+                return replay or not ledger.has_data(phase, index)
+            return not ledger.has_trial(phase, index) or any(index not in one for one in seen)
 
         def receive(item: Work, outcome: Outcome) -> None:
-            trial = outcome.trial
-            if outcome.observation is not None:
-                observed[item.index] = outcome.observation
-            if attack is None and replay:
-                whole[item.index] = trial
-                trial = replace(trial, release=Release(trial.release.data))
-            trials.setdefault(item.index, trial)
+            if outcome.trial is None:
+                self._count_failure(ledger, phase, item.index, outcome.failure or "")
+                return
+            if whole is not None and replay:
+                whole[item.index] = outcome.trial
+            keys = [attack.observation_key for attack in attacks]
+            ledger.keep(outcome.trial, dict(zip(keys, outcome.observations, strict=True)))
 
-        task = TrialTask(
-            game=game,
-            address=address,
-            attack=attack,
-            briefing=None if attack is None else self.briefing(all_targets=True),
-            keep=_what_to_keep(attack, fresh=fresh, white_box=replay),
-            seed_globals=not self.workers.are_threads,
-        )
+        work = [
+            Work(index, None if replay else _played(ledger, phase, index))
+            for index in range(count)
+            if is_missing(index)
+        ]
         if work:
-            self._execute(task, work, receive, f"{phase} trials")
-            self._probe(game, address, count)
-        return [whole.get(index, trials[index]) for index in range(count)]
+            keep: Literal["release", "data", "secrets"] = "release" if replay else "data"
+            task = TrialTask(
+                game=game,
+                address=address,
+                attacks=attacks,
+                briefing=self.briefing(all_targets=True) if attacks else None,
+                keep=keep if not attacks else "data" if self._keeps_data(ledger) else "secrets",
+                seed_globals=not self.workers.are_threads,
+                report_failures=self.policy.max_failures > 0,
+            )
+            progress = open_progress(len(work), f"{phase} trials", self.iterator_tracker)
+            execute(task, work, receive, self.workers, self.num_concurrent, progress)
+            if count >= TRIALS_WORTH_A_PROBE and self.num_concurrent == 1:
+                self._probe(game, address)
+        return [index for index in range(count) if ledger.has_trial(phase, index)]
 
-    def _execute(
-        self,
-        task: TrialTask,
-        work: list[Work],
-        receive: Callable[[Work, Outcome], None],
-        label: str,
-    ) -> None:
-        self._check_concurrency()
-        progress = open_progress(len(work), label, self.iterator_tracker)
-        try:
-            if self.num_concurrent > 1:
-                run_coroutine(self._execute_coroutines(task, work, receive, progress))
-            else:
-                run_tasks(task, work, receive=receive, workers=self.workers, progress=progress)
-        except TaskFailedError as failure:
-            cause = failure.__cause__
-            raise (cause if cause is not None else failure) from None
-        finally:
-            progress.close()
+    def _distinct(self, attacks: tuple[Any, ...]) -> tuple[Any, ...]:
+        """One attack per observation key: equal keys observe the same."""
+        return tuple({attack.observation_key: attack for attack in attacks}.values())
 
-    async def _execute_coroutines(
-        self,
-        task: TrialTask,
-        work: list[Work],
-        receive: Callable[[Work, Outcome], None],
-        progress: Progress,
-    ) -> None:
-        limit = asyncio.Semaphore(self.num_concurrent)
+    def _keeps_data(self, ledger: Ledger) -> bool:
+        return ledger is self._ledger and self.policy.keep_data
 
-        async def one(item: Work) -> None:
-            async with limit:
-                trial = item.trial
-                if trial is None:
-                    trial = await task.game.play_concurrently(task.address.at(item.index))
-                receive(item, task.finish(trial))
-                progress.update(1)
-
-        results = await asyncio.gather(*(one(item) for item in work), return_exceptions=True)
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
-
-    def _check_concurrency(self) -> None:
-        """Refuse what would not be reproducible or makes no sense."""
-        generator = getattr(self.atk_know_gen, "generator", None)
-        seeded = generator is not None and accepts_seed(generator)
-        if self.num_concurrent > 1:
-            if not is_coroutine_mechanism(generator):
-                raise ThreatModelError(
-                    f"num_concurrent={self.num_concurrent} is for mechanisms whose __call__ is a "
-                    f"coroutine; {self.atk_know_gen.label!r} is not one. Use n_jobs for processes."
-                )
-            if not seeded:
-                warnings.warn(
-                    f"{self.atk_know_gen.label!r} takes no seed, so its concurrent runs are not "
-                    f"reproducible: give its __call__ a random_state parameter, or use "
-                    f"num_concurrent=1",
-                    ReproducibilityWarning,
-                    stacklevel=6,
-                )
-        elif self.workers.are_threads and not seeded:
-            raise ThreatModelError(
-                f"{self.atk_know_gen.label!r} takes no seed, so threads would share the global "
-                f"random generators and results would not be reproducible: use processes "
-                f"(n_jobs=...) or give it a random_state parameter"
+    def _count_failure(self, ledger: Ledger, phase: Phase, index: int, message: str) -> None:
+        ledger.keep_failure(phase, index, message)
+        failed = len(ledger.failures("train")) + len(ledger.failures("test"))
+        if failed > self.policy.max_failures:
+            raise MechanismError(
+                f"the mechanism failed in {failed} trials, more than max_failures="
+                f"{self.policy.max_failures}; the last: {message}",
+                phase=phase,
+                index=index,
+                seed=self.seed,
             )
 
-    def _probe(self, game: Game, address: Address, count: int) -> None:
-        """Run the mechanism twice more on one trial with different seeds: is it listening?"""
-        if self._ledger.probed or count < TRIALS_WORTH_A_PROBE or self.num_concurrent > 1:
-            return
-        self._ledger.probed = True
-        first, second = (
-            game.play(address, mechanism_part=part).release.data for part in (PROBE, PROBE + 1)
-        )
-        if not isinstance(first, TabularDataset) or len(first) < ROWS_WORTH_A_PROBE:
-            return
-        if first.table.same_values(second.table):
-            warnings.warn(
-                f"{self.atk_know_gen.label!r} returned identical releases for different seeds on "
-                f"the same data. Unless it is deterministic by design, it fixes its own seed, and "
-                f"an audit would see only one of the releases it can make: let its generate (or "
-                f"__call__) take random_state.",
-                ReproducibilityWarning,
-                stacklevel=5,
-            )
+    def _probe(self, game: Game, address: Address) -> None:
+        if not self._ledger.probed:
+            self._ledger.probed = True
+            warn_if_seed_is_ignored(game, address)
 
     def _game(self) -> Game:
-        return Game(self.atk_know_data, self.atk_know_gen)
+        return Game(self.atk_know_data, self.atk_know_gen, self.policy.timeout)
 
     def _address(self, phase: Phase, index: int, round_: int = 0) -> Address:
         return Address(self.seed, phase, index, round_)
@@ -320,7 +303,10 @@ class LabelInferenceThreatModel(TrainableThreatModel):
         """Remembered releases and labels, by whether they are for training."""
         memory = {}
         for training, phase in ((True, "train"), (False, "test")):
-            trials = self._ledger.remembered(phase)  # type: ignore[arg-type]
+            trials = [
+                self._ledger.trial(phase, index)  # type: ignore[arg-type]
+                for index in self._ledger.indices(phase)  # type: ignore[arg-type]
+            ]
             labels = [t.secrets[0] if len(t.secrets) == 1 else list(t.secrets) for t in trials]
             memory[training] = ([_handed_out(trial) for trial in trials], labels)
         return memory
@@ -376,12 +362,9 @@ class LabelInferenceThreatModel(TrainableThreatModel):
         return truth_labels, pred_labels, scores
 
 
-def _what_to_keep(
-    attack: Any, *, fresh: bool, white_box: bool
-) -> Literal["release", "data", "secrets"]:
-    if attack is not None:
-        return "secrets" if fresh else "data"
-    return "release" if white_box else "data"
+def _played(ledger: Ledger, phase: Phase, index: int) -> Trial | None:
+    """The trial, where its data is there to be observed again."""
+    return ledger.trial(phase, index) if ledger.has_data(phase, index) else None
 
 
 def _handed_out(trial: Trial) -> Any:

@@ -69,7 +69,7 @@ class _GoalLabeller(AttackerKnowledgeWithLabel):
         return self.goal.plant(dataset, rng=streams, mirrored=mirrored)
 
     def _leaving_stream(self, background: Address) -> np.random.Generator:
-        if self.attacker_knowledge.is_exact:
+        if getattr(self.attacker_knowledge, "is_exact", False):
             # The attacker knows which rows leave: they are the same in every trial.
             return stream(background.seed, PLACEMENT)
         return background.stream(PLACEMENT)

@@ -6,6 +6,7 @@ loads passes them in.
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ _BOXES = {
 
 
 def save_threat_model(threat_model: Any, name: str) -> None:
-    """Write (or bring up to date) the folder `name`."""
+    """Write the folder `name`: add what is new, or replace what another threat model left."""
     if type(threat_model) not in (TargetedMIA, TargetedAIA):
         raise StoreError(
             f"only TargetedMIA and TargetedAIA can be saved, not {type(threat_model).__name__}"
@@ -43,12 +44,12 @@ def save_threat_model(threat_model: Any, name: str) -> None:
     folder = Path(name)
     folder.mkdir(parents=True, exist_ok=True)
     manifest = _describe(threat_model, folder)
-    _refuse_other_question(folder / "manifest.json", manifest)
+    _clear_other_question(folder, manifest)
     for phase in PHASES:
-        for trial in threat_model._ledger.remembered(phase):
-            path = _trial_path(folder, phase, trial.index)
+        for index in threat_model._ledger.indices(phase):
+            path = _trial_path(folder, phase, index)
             if not path.exists():
-                _write_trial(path, trial)
+                _write_trial(path, threat_model._ledger.trial(phase, index))
     temporary = folder / ".manifest.tmp"
     temporary.write_text(json.dumps(manifest, indent=2), encoding="utf-8")
     os.replace(temporary, folder / "manifest.json")
@@ -192,8 +193,7 @@ def _rebuild(folder: Path, manifest: dict[str, Any], foreign: _Foreign) -> Any:
     threat_model._ledger.fresh_rounds = manifest["fresh_rounds"]
     for phase in PHASES:
         for path in sorted((folder / "trials").glob(f"{phase}-*.npz")):
-            trial = _read_trial(path, phase, description)
-            threat_model._ledger.trials[phase][trial.index] = trial
+            threat_model._ledger.keep(_read_trial(path, phase, description))
     return threat_model
 
 
@@ -274,21 +274,18 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _refuse_other_question(path: Path, manifest: dict[str, Any]) -> None:
+def _clear_other_question(folder: Path, manifest: dict[str, Any]) -> None:
     """Trials of one question must not end up beside those of another."""
+    path = folder / "manifest.json"
     if not path.exists():
         return
-    before = _read_manifest(path.parent)
-    changed = [
-        key
-        for key in manifest
-        if key != "fresh_rounds" and _plain(manifest[key]) != _plain(before.get(key))
-    ]
-    if changed:
-        raise StoreError(
-            f"{path.parent} holds another threat model (different: {', '.join(changed)}): save "
-            f"under another name, or remove that folder first"
-        )
+    before = json.loads(path.read_text(encoding="utf-8"))
+    same = all(
+        _plain(manifest[key]) == before.get(key) for key in manifest if key != "fresh_rounds"
+    )
+    if not same:
+        path.unlink()
+        shutil.rmtree(folder / "trials", ignore_errors=True)
 
 
 def _plain(value: Any) -> Any:

@@ -129,7 +129,7 @@ class TargetedMIA(_TargetedThreatModel):
         briefing = Briefing(
             goal="membership",
             targets=knowledge.target_records,
-            auxiliary=knowledge.attacker_knowledge.auxiliary,
+            auxiliary=getattr(knowledge.attacker_knowledge, "auxiliary", None),
         )
         return briefing if all_targets else briefing.only(self.current_label)
 
@@ -220,7 +220,7 @@ class TargetedAIA(_TargetedThreatModel):
             targets=TabularDataset.from_table(masked, knowledge.target_records.description),
             attribute=self.sensitive_attribute,
             attribute_values=tuple(self.attribute_values),
-            auxiliary=knowledge.attacker_knowledge.auxiliary,
+            auxiliary=getattr(knowledge.attacker_knowledge, "auxiliary", None),
         )
         return briefing if all_targets else briefing.only(self.current_label)
 
@@ -245,11 +245,13 @@ class TargetedAIA(_TargetedThreatModel):
             return BinaryAIAttackSummary(
                 truth, predictions, scores, positive_value=self.attribute_values[1], **about
             )
-        return AIAttackSummary(truth, predictions, scores, **about)
+        return AIAttackSummary(
+            truth, predictions, scores, attribute_values=self.attribute_values, **about
+        )
 
 
 def _known_data(knowledge: Any) -> TabularDataset | None:
-    data = knowledge._get_data() if hasattr(knowledge, "_get_data") else knowledge.auxiliary
+    data = knowledge._get_data() if hasattr(knowledge, "_get_data") else None
     return data if isinstance(data, TabularDataset) else None
 
 

@@ -1,0 +1,247 @@
+"""Reports of classification metrics: which generator, attack, dataset or target does worse."""
+
+import logging
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from tapas._random import resolve_seed, stream
+from tapas._validate import check_count, listing
+from tapas.errors import ConfigError
+from tapas.metrics import ALL_METRICS as _ALL
+from tapas.metrics import DEFAULT_METRICS as _DEFAULT
+from tapas.report._base import OutputNames, Report
+from tapas.report._comparison_files import DIMENSIONS, MANY_VALUED, write_comparisons
+from tapas.results import (
+    AIAttackSummary,
+    AttackSummary,
+    BinaryAIAttackSummary,
+    LabelInferenceAttackSummary,
+    MIAttackSummary,
+)
+
+__all__ = [
+    "ALL_METRICS",
+    "DEFAULT_METRICS",
+    "AIAttackReport",
+    "BinaryAIAttackReport",
+    "BinaryLabelAttackReport",
+    "MIAttackReport",
+]
+
+_LOG = logging.getLogger(__name__)
+
+# Lists, because scripts add to them and slice them.
+ALL_METRICS = list(_ALL)
+DEFAULT_METRICS = list(_DEFAULT)
+_COMPARISONS = (
+    ("generator", ("dataset", "attack"), "target_id"),
+    ("attack", ("dataset", "generator"), "target_id"),
+    ("dataset", ("attack", "generator"), "target_id"),
+    ("target_id", ("dataset", "attack"), "generator"),
+    ("target_id", ("dataset", "generator"), "attack"),
+    ("generator", ("dataset", "target_id"), "attack"),
+)
+
+
+class BinaryLabelAttackReport(Report):
+    """Compare classification metrics of attacks across generators, attacks, datasets and targets.
+
+    Parameters
+    ----------
+    summaries
+        Summaries of attacks, or a data frame of their metrics (deprecated).
+    metrics
+        Names of the metrics to draw; None draws all.
+    num_bootstrap
+        Number of bootstrap resamples per summary for 95 % intervals; None draws
+        point estimates alone. Dependent trials are resampled together.
+    seed
+        Seed of the resampling; None draws entropy.
+
+    Attributes
+    ----------
+    attacks_data
+        Data frame with one row of metrics per summary (per resample with
+        `num_bootstrap`).
+    metrics
+        The metrics to draw; may be reassigned.
+    point_estimates
+        Data frame with one row per summary, whether or not it was resampled.
+    """
+
+    def __init__(
+        self,
+        summaries: Sequence[AttackSummary] | pd.DataFrame,
+        metrics: Sequence[str] | str | None = None,
+        num_bootstrap: int | None = None,
+        *,
+        seed: int | None = 0,
+    ) -> None:
+        self.num_bootstrap = (
+            None if not num_bootstrap else check_count(num_bootstrap, "num_bootstrap", minimum=1)
+        )
+        if not isinstance(summaries, pd.DataFrame):
+            summaries = list(summaries)
+        self.point_estimates = self._read(summaries)
+        self.attacks_data = self.point_estimates
+        if self.num_bootstrap is not None:
+            self.attacks_data = _resample(summaries, self.num_bootstrap, resolve_seed(seed))
+        known = [m for m in (*ALL_METRICS, *MANY_VALUED) if m in self.attacks_data.columns]
+        self.metrics = known if metrics is None else _names(metrics)
+        self._check_metrics()
+        self._outputs = OutputNames()
+
+    def _read(self, summaries: Sequence[AttackSummary] | pd.DataFrame) -> pd.DataFrame:
+        if isinstance(summaries, pd.DataFrame):
+            if self.num_bootstrap is not None:
+                raise ConfigError(
+                    "num_bootstrap needs the outcomes of trials, but a data frame of metrics was "
+                    "given; pass the summaries themselves"
+                )
+            warnings.warn(
+                "a data frame of metrics will not be accepted for ever; pass the summaries",
+                PendingDeprecationWarning,
+                stacklevel=3,
+            )
+            return summaries.reset_index(drop=True)
+        if not summaries:
+            raise ConfigError("a report needs at least one summary, got none")
+        return pd.concat([summary.get_metrics() for summary in summaries], ignore_index=True)
+
+    def compare(
+        self,
+        comparison_column: str,
+        fixed_pair_columns: Sequence[str],
+        marker_column: str,
+        filepath: str | Path,
+    ) -> list[Path]:
+        """Draw one figure for each pair of values of two columns.
+
+        Parameters
+        ----------
+        comparison_column
+            Column whose values are compared: the lines of each panel.
+        fixed_pair_columns
+            The two columns whose values are fixed in each figure.
+        marker_column
+            Column whose values get different markers.
+        filepath
+            Folder for the figures, made if needed.
+
+        Returns
+        -------
+        list of Path
+            The files written.
+        """
+        self._check_metrics()
+        note = (
+            "Point estimates; without num_bootstrap no intervals are drawn."
+            if self.num_bootstrap is None
+            else f"Bars: 95 % bootstrap intervals from {self.num_bootstrap} resamples. "
+            "They speak of these attacks, not of attacks that were not tried."
+        )
+        return write_comparisons(
+            self.attacks_data,
+            comparison_column,
+            fixed_pair_columns,
+            self.metrics,
+            marker_column,
+            filepath,
+            points=self.point_estimates if self.num_bootstrap is not None else None,
+            note=note,
+            outputs=self._outputs,
+        )
+
+    def publish(self, filepath: str | Path) -> list[Path]:
+        """Draw six comparisons into the folder `filepath` and return the files written."""
+        files: list[Path] = []
+        for comparison, pair, marker in _COMPARISONS:
+            files += self.compare(comparison, pair, marker, filepath)
+        _LOG.info("%d figures written to %s", len(files), filepath)
+        return files
+
+    def _check_metrics(self) -> None:
+        unknown = [m for m in self.metrics if m not in self.attacks_data.columns]
+        if unknown or not len(self.metrics):
+            available = [c for c in self.attacks_data.columns if c not in DIMENSIONS]
+            raise ConfigError(
+                f"metrics must be among {listing(available, 12)}, got {list(self.metrics)!r}"
+            )
+
+
+class MIAttackReport(BinaryLabelAttackReport):
+    """Report of membership inference attacks; see `BinaryLabelAttackReport`."""
+
+    @classmethod
+    def load_summary_statistics(
+        cls, attacks: Iterable[Mapping[str, Any]], metrics: Sequence[str] | None = None
+    ) -> Self:
+        """Make a report from outcomes given as dictionaries.
+
+        Parameters
+        ----------
+        attacks
+            One dictionary per attack with the keys ``labels``, ``predictions``,
+            ``generator``, ``attack``, ``dataset``, ``target_id`` (or
+            ``generator_info``, ``attack_info``, ``dataset_info``), and optionally
+            ``scores``, ``groups`` and ``relation``.
+        metrics
+            Names of the metrics to draw; None draws all.
+        """
+        return cls([cls._summary(_arguments(attack)) for attack in attacks], metrics=metrics)
+
+    @staticmethod
+    def _summary(arguments: dict[str, Any]) -> AttackSummary:
+        return MIAttackSummary(**arguments)
+
+
+class AIAttackReport(MIAttackReport):
+    """Report of attribute inference attacks, for two values or more.
+
+    `load_summary_statistics` also takes the keys ``sensitive_attribute``,
+    ``attribute_values`` and ``positive_value``; outcomes with a positive value, or
+    with 0/1 labels, are read as those of a two-valued attribute.
+    """
+
+    @staticmethod
+    def _summary(arguments: dict[str, Any]) -> AttackSummary:
+        occurring = set(np.asarray(arguments["labels"]).tolist())
+        if "positive_value" in arguments or occurring <= {0, 1}:
+            arguments.pop("attribute_values", None)
+            return BinaryAIAttackSummary(**arguments)
+        return AIAttackSummary(**arguments)
+
+
+class BinaryAIAttackReport(AIAttackReport):
+    """Report of attribute inference attacks on attributes of two values."""
+
+
+def _resample(summaries: Iterable[Any], replicates: int, seed: int) -> pd.DataFrame:
+    frames = []
+    for index, summary in enumerate(summaries):
+        if not hasattr(summary, "resampled_metrics"):
+            raise ConfigError(f"num_bootstrap is not available for {type(summary).__name__}")
+        values = summary.resampled_metrics(replicates, rng=stream(seed, index))
+        about = summary._description() if isinstance(summary, LabelInferenceAttackSummary) else {}
+        frames.append(
+            pd.DataFrame({name: [word] * replicates for name, word in about.items()} | values)
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def _arguments(attack: Mapping[str, Any]) -> dict[str, Any]:
+    old = {name: f"{name}_info" for name in ("generator", "attack", "dataset")}
+    arguments = {old.get(key, key): value for key, value in attack.items()}
+    for key in ("labels", "predictions"):
+        if key not in arguments:
+            raise ConfigError(f"an attack needs the key {key!r}, got {listing(attack)}")
+    return arguments
+
+
+def _names(metrics: Sequence[str] | str) -> list[str]:
+    return [metrics] if isinstance(metrics, str) else list(metrics)

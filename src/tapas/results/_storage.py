@@ -1,0 +1,138 @@
+"""Summaries on disk as JSON and Parquet; nothing is ever unpickled."""
+
+import importlib
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tapas.errors import StoreError
+
+__all__ = ["find_class", "from_json", "from_parquet", "to_json", "to_parquet", "write_text"]
+
+FORMAT = "tapas-summary"
+VERSION = 1
+_KEY = FORMAT.encode()
+_TRIALS = ("labels", "predictions", "scores", "groups")
+
+
+def to_json(kind: str, fields: dict[str, Any]) -> str:
+    """Write a summary's fields as JSON text; NaN and infinities become strings."""
+    content = {"format": FORMAT, "version": VERSION, "kind": kind}
+    content["fields"] = {name: _plain(value) for name, value in fields.items()}
+    return json.dumps(content, allow_nan=False)
+
+
+def from_json(source: str | Path) -> tuple[str, dict[str, Any]]:
+    """Read JSON text, or a file of it, into a class name and constructor arguments."""
+    is_text = isinstance(source, str) and source.lstrip().startswith("{")
+    try:
+        text = str(source) if is_text else Path(source).read_text(encoding="utf-8")
+        content = json.loads(text)
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        where = "the text given" if is_text else source
+        raise StoreError(f"no summary can be read from {where}: {error}") from error
+    kind, fields = _checked(content, "the text given" if is_text else str(source))
+    if fields.get("scores") is not None:
+        fields["scores"] = np.array(fields["scores"], dtype=np.float64)
+    return kind, fields
+
+
+def to_parquet(kind: str, fields: dict[str, Any], path: str | Path) -> Path:
+    """Write one row per trial, with everything else in the file's metadata."""
+    arrow, parquet = _pyarrow()
+    columns: dict[str, Any] = {}
+    for name in _TRIALS:
+        values = fields.get(name)
+        if values is None:
+            continue
+        if values.ndim == 2:
+            columns |= {f"{name}_{j}": column for j, column in enumerate(values.T)}
+        else:
+            columns[name] = values
+    rest = {name: _plain(value) for name, value in fields.items() if name not in _TRIALS}
+    head = {"format": FORMAT, "version": VERSION, "kind": kind, "fields": rest}
+    table = arrow.table({name: arrow.array(values.tolist()) for name, values in columns.items()})
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    parquet.write_table(table.replace_schema_metadata({_KEY: json.dumps(head).encode()}), part)
+    os.replace(part, target)
+    return target
+
+
+def from_parquet(path: str | Path) -> tuple[str, dict[str, Any]]:
+    """Read a file written by `to_parquet` into a class name and constructor arguments."""
+    arrow, parquet = _pyarrow()
+    try:
+        table = parquet.read_table(Path(path))
+    except (OSError, arrow.ArrowException) as error:
+        raise StoreError(f"no summary can be read from {path}: {error}") from error
+    metadata = (table.schema.metadata or {}).get(_KEY)
+    kind, fields = _checked(json.loads(metadata) if metadata else None, str(path))
+    columns = {name: table.column(name).to_pylist() for name in table.column_names}
+    for name in _TRIALS:
+        parts = [columns[key] for key in columns if key.startswith(f"{name}_")]
+        if name in columns:
+            fields[name] = columns[name]
+        elif parts:
+            fields[name] = np.array(parts, dtype=np.float64).T
+    return kind, fields
+
+
+def find_class(base: type, kind: str) -> Any:
+    """Return the class called `kind` among `base` and its subclasses."""
+    waiting = [base]
+    while waiting:
+        candidate = waiting.pop()
+        if candidate.__name__ == kind:
+            return candidate
+        waiting.extend(candidate.__subclasses__())
+    raise StoreError(
+        f"the file holds a {kind}, which is not a {base.__name__}; "
+        "read it with AttackSummary, or import the module that defines it first"
+    )
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, target)
+
+
+def _checked(content: Any, where: str) -> tuple[str, dict[str, Any]]:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise StoreError(f"{where} is not a summary written by tapas")
+    if content.get("version") != VERSION:
+        raise StoreError(
+            f"{where} has format version {content.get('version')!r}, this version of tapas reads "
+            f"{VERSION}"
+        )
+    return content["kind"], dict(content["fields"])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise StoreError(
+            "Parquet files need the optional package pyarrow: pip install 'tapas-privacy[parquet]'"
+        ) from error

@@ -1,0 +1,75 @@
+"""What every summary of an attack can do: give its metrics and write them to a file."""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, Self
+
+import pandas as pd
+
+from tapas.errors import StoreError
+from tapas.results import _display, _storage
+
+__all__ = ["AttackSummary"]
+
+
+class AttackSummary(ABC):
+    """Outcome of an attack over a number of trials.
+
+    Reports read summaries and nothing else. The arrays are read-only copies of
+    what was given.
+    """
+
+    @abstractmethod
+    def get_metrics(self) -> pd.DataFrame:
+        """Return a data frame of one row: what was attacked, then the metrics."""
+
+    @abstractmethod
+    def get_metric_filename(self, postfix: object = "") -> str:
+        """Return the name of the file that `write_metrics` writes."""
+
+    def _fields(self) -> dict[str, Any]:
+        """Return the constructor's arguments that rebuild this summary."""
+        raise StoreError(
+            f"{type(self).__name__} does not say how to rebuild it; write its `_fields`, "
+            "which returns the arguments of its constructor"
+        )
+
+    def write_metrics(self, output_path: str | Path, postfix: object = "") -> Path:
+        """Write the metrics as CSV into the folder `output_path`, made if needed.
+
+        Returns
+        -------
+        Path
+            The file written.
+        """
+        folder = Path(output_path)
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / self.get_metric_filename(postfix)
+        self.get_metrics().to_csv(path, index=False)
+        return path
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the whole summary as JSON text, and write it to `path` if one is given."""
+        text = _storage.to_json(type(self).__name__, self._fields())
+        if path is not None:
+            _storage.write_text(path, text)
+        return text
+
+    @classmethod
+    def from_json(cls, source: str | Path) -> Self:
+        """Rebuild a summary from JSON text or from a file of it."""
+        kind, fields = _storage.from_json(source)
+        return _storage.find_class(cls, kind)(**fields)
+
+    def to_parquet(self, path: str | Path) -> Path:
+        """Write the whole summary as a Parquet file, one row per trial (needs pyarrow)."""
+        return _storage.to_parquet(type(self).__name__, self._fields(), path)
+
+    @classmethod
+    def from_parquet(cls, path: str | Path) -> Self:
+        """Rebuild a summary from a Parquet file (needs pyarrow)."""
+        kind, fields = _storage.from_parquet(path)
+        return _storage.find_class(cls, kind)(**fields)
+
+    def _repr_html_(self) -> str:
+        return _display.table(type(self).__name__, self.get_metrics())
