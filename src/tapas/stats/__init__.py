@@ -1,0 +1,58 @@
+"""Bounds and intervals: every number here states its confidence, its method and its limits.
+
+Point estimates without a confidence live in `tapas.metrics`.
+"""
+
+from tapas.stats._auc import auc_interval
+from tapas.stats._bands import RocBand, max_epsilon_lower_bound, roc_band
+from tapas.stats._bootstrap import bootstrap, weighted_accuracy, weighted_advantage, weighted_auc
+from tapas.stats._bound import EpsilonBound
+from tapas.stats._claim import ClaimVerdict, audit_claim, claim_p_value
+from tapas.stats._epsilon import epsilon_lower_bound
+from tapas.stats._gaussian import gaussian_epsilon_from_mu
+from tapas.stats._intervals import (
+    Interval,
+    advantage_interval,
+    clopper_pearson,
+    epsilon_from_advantage,
+)
+from tapas.stats._multiplicity import bonferroni, holm
+from tapas.stats._one_run import one_run_epsilon, one_run_gaussian_epsilon
+from tapas.stats._operating_point import OperatingPoint, tpr_at_fpr
+from tapas.stats._planner import audit_power, runs_needed
+from tapas.stats._selection import ThresholdChoice, certify, select_threshold
+from tapas.stats._sequential import SequentialEpsilon, sequential_epsilon
+
+__all__ = [
+    "ClaimVerdict",
+    "EpsilonBound",
+    "Interval",
+    "OperatingPoint",
+    "RocBand",
+    "SequentialEpsilon",
+    "ThresholdChoice",
+    "advantage_interval",
+    "auc_interval",
+    "audit_claim",
+    "audit_power",
+    "bonferroni",
+    "bootstrap",
+    "certify",
+    "claim_p_value",
+    "clopper_pearson",
+    "epsilon_from_advantage",
+    "epsilon_lower_bound",
+    "gaussian_epsilon_from_mu",
+    "holm",
+    "max_epsilon_lower_bound",
+    "one_run_epsilon",
+    "one_run_gaussian_epsilon",
+    "roc_band",
+    "runs_needed",
+    "select_threshold",
+    "sequential_epsilon",
+    "tpr_at_fpr",
+    "weighted_accuracy",
+    "weighted_advantage",
+    "weighted_auc",
+]

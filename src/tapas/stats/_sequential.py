@@ -1,0 +1,288 @@
+"""E7: bounds that hold at every moment of a running audit."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincc, betaln, expit, logsumexp
+
+from tapas.errors import ConfigError, StatisticsError
+from tapas.stats._bound import EpsilonBound
+from tapas.stats._counts import check_level
+from tapas.stats._intervals import Interval, WidenedInterval
+
+__all__ = ["SequentialEpsilon", "sequential_epsilon"]
+
+FloatArray = NDArray[np.float64]
+
+_LOGIT_LIMIT = 40.0
+_STEPS = 48
+_X, _WEIGHTS = np.polynomial.legendre.leggauss(200)
+_NODES, _LOG_WEIGHTS = (1 + _X) / 2, np.log(_WEIGHTS / 2)
+
+
+class _Path(NamedTuple):
+    """Cumulative numbers of right, half-right and wrong steps."""
+
+    right: FloatArray
+    half: FloatArray
+    wrong: FloatArray
+
+    @classmethod
+    def of(cls, steps: FloatArray) -> "_Path":
+        return cls(*(np.cumsum(steps == share, dtype=float) for share in (1.0, 0.5, 0.0)))
+
+    def mirrored(self) -> "_Path":
+        return _Path(self.wrong, self.half, self.right)
+
+    def at(self, keep: NDArray[np.bool_] | slice) -> "_Path":
+        return _Path(self.right[keep], self.half[keep], self.wrong[keep])
+
+    def then(self, steps: FloatArray) -> "_Path":
+        return _Path(
+            *(
+                np.concatenate([known, (known[-1] if known.size else 0.0) + more])
+                for known, more in zip(self, _Path.of(steps), strict=True)
+            )
+        )
+
+
+class SequentialEpsilon:
+    """A bound on epsilon fed trial by trial, valid whenever one stops (E7).
+
+    Parameters
+    ----------
+    claim
+        Claimed epsilon that the audit tries to contradict, or None.
+    delta, confidence
+        The delta of the pair that is bounded and the level of the bound.
+    width
+        Also stop once the interval is at most this wide, or None.
+    relation
+        Neighbour relation that is played; recorded in the bound.
+
+    Notes
+    -----
+    Assumes: in each single trial the secret is a fair coin that the past does
+    not influence; in each pair both worlds are played once, in whatever
+    dependence on each other. The attack may change between steps, never after
+    seeing the secret of its own step.
+    Guarantees: the probability that `contradicted` ever becomes true for a true
+    claim, or that `bound` ever exceeds the true epsilon, is at most
+    ``1 - confidence``, however often one looks.
+
+    An (epsilon, delta)-private mechanism lets nobody guess a fair coin with
+    accuracy above ``q0 = (e^epsilon + delta) / (1 + e^epsilon)``. The wealth of
+    a bettor against q0, averaged over bets towards rates uniform on (q0, 1),
+    then exceeds ``1 / alpha`` with probability at most alpha (Ville's
+    inequality). A pair is one step whose outcome is the mean of its two.
+
+    References
+    ----------
+    Ville (1939); Waudby-Smith and Ramdas, Estimating means of bounded random
+    variables by betting (2024).
+    """
+
+    def __init__(
+        self,
+        *,
+        claim: float | None = None,
+        delta: float = 0.0,
+        confidence: float = 0.95,
+        width: float | None = None,
+        relation: str | None = None,
+    ) -> None:
+        self._alpha = check_level(confidence, delta)
+        for value, name in ((claim, "claim"), (width, "width")):
+            if value is not None and not value >= 0:
+                raise ConfigError(f"{name} must be at least 0 or None, got {value!r}")
+        self.claim, self.delta, self.confidence = claim, delta, confidence
+        self.width, self.relation = width, relation
+        self._path = _Path(np.empty(0), np.empty(0), np.empty(0))
+        # Both are brought up to date when asked for, from the steps added since.
+        self._evidence, self._num_tested = 0.0, 0
+        self._logits, self._num_bounded = (-_LOGIT_LIMIT, -_LOGIT_LIMIT), 0
+
+    def update(self, correct: ArrayLike) -> "SequentialEpsilon":
+        """Add one single trial, or several in the order they were made."""
+        outcomes = np.atleast_1d(np.asarray(correct))
+        if not np.isin(outcomes, (0, 1)).all():
+            raise StatisticsError(
+                f"correct must be true or false for each trial, got {correct!r}; "
+                "use update_pair for the two trials of a pair"
+            )
+        return self._add(outcomes.astype(float))
+
+    def update_pair(self, first: ArrayLike, second: ArrayLike) -> "SequentialEpsilon":
+        """Add one pair (the same background in both worlds), or several in order."""
+        one, two = np.atleast_1d(np.asarray(first)), np.atleast_1d(np.asarray(second))
+        if one.shape != two.shape or not np.isin([one, two], (0, 1)).all():
+            raise StatisticsError(
+                f"expected true or false for both trials of each pair, got {first!r}, {second!r}"
+            )
+        return self._add((one.astype(float) + two.astype(float)) / 2)
+
+    def _add(self, steps: FloatArray) -> "SequentialEpsilon":
+        self._path = self._path.then(steps.ravel())
+        return self
+
+    @property
+    def num_steps(self) -> int:
+        """How many single trials or pairs were added."""
+        return self._path.right.size
+
+    @property
+    def log_evidence(self) -> float:
+        """Natural logarithm of the largest wealth so far against the claim."""
+        if self.claim is None:
+            raise StatisticsError("no claim to test; make SequentialEpsilon with claim=...")
+        if self._num_tested < self.num_steps:
+            rate, rest = _accuracy_limit(self.claim, self.delta)
+            wealth = _log_wealth(self._path.at(slice(self._num_tested, None)), rate, rest)
+            self._evidence = max(self._evidence, float(wealth.max()))
+            self._num_tested = self.num_steps
+        return self._evidence
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the claim is contradicted at the stated confidence."""
+        return self.claim is not None and bool(self.log_evidence >= -np.log(self._alpha))
+
+    @property
+    def bound(self) -> EpsilonBound:
+        """The best lower bound so far."""
+        perfect = _lower_logit(_Path.of(np.ones(self.num_steps)), self._alpha, -_LOGIT_LIMIT)
+        return EpsilonBound(
+            value=self.interval.low,
+            confidence=self.confidence,
+            delta=self.delta,
+            method="sequential",
+            ceiling=_epsilon_at_logit(perfect, self.delta),
+            relation=self.relation,
+        )
+
+    @property
+    def interval(self) -> Interval:
+        """Epsilon shown by this attack: each end holds at the stated confidence.
+
+        The lower end bounds the mechanism; the upper end speaks of the attack
+        only, for a better attack may show more.
+        """
+        low_logit, mirrored = self._advance()
+        low = _epsilon_at_logit(low_logit, self.delta)
+        high = max(low, _epsilon_at_logit(-mirrored, self.delta))
+        if self.num_steps == 0:
+            return WidenedInterval(low, high, np.nan)
+        right, half, wrong = (float(count[-1]) for count in self._path)
+        value = _epsilon_at(right + half / 2, wrong + half / 2, self.delta * self.num_steps)
+        return Interval(low, high, value)
+
+    def _advance(self) -> tuple[float, float]:
+        fresh = self._path.at(slice(self._num_bounded, None))
+        low, mirrored = self._logits
+        low = _lower_logit(fresh, self._alpha, low)
+        mirrored = _lower_logit(fresh.mirrored(), self._alpha, mirrored)
+        self._logits, self._num_bounded = (low, mirrored), self.num_steps
+        return self._logits
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether the claim is contradicted or the interval is narrow enough."""
+        if self.contradicted:
+            return True
+        if self.width is None:
+            return False
+        low, high, *_ = self.interval
+        return bool(high - low <= self.width)
+
+
+def sequential_epsilon(
+    correct: ArrayLike,
+    *,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    paired: bool = False,
+    relation: str | None = None,
+) -> EpsilonBound:
+    """Return the anytime-valid bound after a sequence of guesses (E7).
+
+    Parameters
+    ----------
+    correct
+        Whether each guess was right, in order; with `paired`, shape (n, 2).
+
+    Notes
+    -----
+    Assumes and Guarantees: those of `SequentialEpsilon`; the sequence may have
+    been stopped for any reason that looks only at the past.
+    """
+    audit = SequentialEpsilon(delta=delta, confidence=confidence, relation=relation)
+    outcomes = np.asarray(correct)
+    if not paired:
+        return audit.update(outcomes).bound
+    if outcomes.ndim != 2 or outcomes.shape[1] != 2:
+        raise StatisticsError(
+            f"paired outcomes must have shape (n, 2), got {outcomes.shape}; one row per pair"
+        )
+    return audit.update_pair(outcomes[:, 0], outcomes[:, 1]).bound
+
+
+def _accuracy_limit(epsilon: float, delta: float) -> tuple[float, float]:
+    rest = (1 - delta) * float(expit(-epsilon))
+    return 1 - rest, rest
+
+
+def _epsilon_at_logit(logit: float, delta: float) -> float:
+    if logit >= _LOGIT_LIMIT:
+        return float(np.inf)
+    return _epsilon_at(float(expit(logit)), float(expit(-logit)), delta)
+
+
+def _epsilon_at(right: float, wrong: float, slack: float) -> float:
+    """Return log (right - slack) / wrong, clamped at 0."""
+    if right - slack <= wrong:
+        return 0.0
+    return float(np.log(right - slack) - np.log(wrong)) if wrong > 0 else float(np.inf)
+
+
+def _lower_logit(path: _Path, alpha: float, start: float) -> float:
+    """Return the largest logit accuracy that the path contradicts at any step, or `start`.
+
+    Wealth above 1 falls as the tested rate rises, so each step contradicts an
+    interval of rates and the union over steps is found by one bisection.
+    """
+
+    def reached(logit: float) -> NDArray[np.bool_]:
+        wealth = _log_wealth(path, float(expit(logit)), float(expit(-logit)))
+        return wealth >= -np.log(alpha)
+
+    low, high = start, _LOGIT_LIMIT
+    if not reached(low).any():
+        return low
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        hits = reached(middle)
+        if hits.any():
+            low, path = middle, path.at(hits)
+        else:
+            high = middle
+    return low
+
+
+def _log_wealth(path: _Path, rate: float, rest: float) -> FloatArray:
+    """Return log of the mixture likelihood ratio against `rate` = 1 - `rest` at every step."""
+    if rest <= 0:
+        return np.zeros(path.right.shape)
+    if not path.half.any():
+        right, wrong = path.right, path.wrong
+        with np.errstate(divide="ignore"):
+            mixed = betaln(right + 1, wrong + 1) + np.log(betaincc(right + 1, wrong + 1, rate))
+        return mixed - (wrong + 1) * np.log(rest) - right * np.log(rate)
+    # Bets on nodes of a quadrature are bets too: the bound stays valid, not only approximately.
+    up, down = 1 + rest / rate * _NODES, 1 - _NODES
+    bets = (
+        np.outer(path.right, np.log(up))
+        + np.outer(path.half, np.log((up + down) / 2))
+        + np.outer(path.wrong, np.log(down))
+    )
+    return logsumexp(bets + _LOG_WEIGHTS, axis=1)

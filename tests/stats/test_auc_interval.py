@@ -1,0 +1,73 @@
+"""DeLong by midranks against the definition."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats as reference
+
+from tapas.errors import StatisticsError
+from tapas.stats import auc_interval
+
+
+def naive_delong(positive, negative, confidence):
+    """DeLong from its definition: every pair of trials is compared."""
+    wins = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
+    value = wins.mean()
+    variance = wins.mean(axis=1).var(ddof=1) / len(positive)
+    variance += wins.mean(axis=0).var(ddof=1) / len(negative)
+    half = reference.norm.ppf((1 + confidence) / 2) * math.sqrt(variance) / (value * (1 - value))
+    centre = math.log(value / (1 - value))
+    return tuple(1 / (1 + math.exp(-centre + sign * half)) for sign in (1, -1)), value
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 8])
+def test_midranks_equal_all_pairs_with_and_without_ties(decimals):
+    rng = np.random.default_rng(decimals)
+    positive = np.round(rng.normal(0.7, 1, 41), decimals)
+    negative = np.round(rng.normal(0, 1, 67), decimals)
+    (low, high), value = naive_delong(positive, negative, 0.9)
+    interval = auc_interval(positive, negative, confidence=0.9)
+    assert interval == pytest.approx((low, high, value, False))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_perfect_and_hopeless_attacks_are_flagged_and_keep_a_width(sign):
+    interval = auc_interval(sign * np.arange(1, 21), -sign * np.arange(1, 31))
+    assert interval.widened
+    assert interval.value == (1.0 if sign > 0 else 0.0)
+    # Twenty disjoint pairs, all won: the exact limit is (alpha / 2) ** (1 / 20).
+    width = 1 - 0.025 ** (1 / 20)
+    assert interval.high - interval.low == pytest.approx(width)
+
+
+def test_all_scores_tied_is_one_half_with_a_width():
+    interval = auc_interval(np.zeros(10), np.zeros(10))
+    assert interval.value == 0.5
+    assert interval.widened
+    assert interval.low < 0.3 < 0.7 < interval.high
+
+
+def test_few_trials_and_one_world_stay_defined():
+    assert auc_interval([], [1.0, 2.0]) == (0.0, 1.0, 0.5, True)
+    single = auc_interval([1.0], [0.0, 2.0])
+    assert single.widened
+    assert 0 <= single.low <= single.value <= single.high <= 1
+
+
+def test_missing_scores_and_matrices_are_refused():
+    with pytest.raises(StatisticsError, match="missing"):
+        auc_interval([1.0, math.nan], [0.0])
+    with pytest.raises(StatisticsError, match="one target at a time"):
+        auc_interval(np.ones((2, 2)), [0.0])
+
+
+@pytest.mark.slow
+def test_delong_covers_a_known_auc():
+    rng = np.random.default_rng(5)
+    truth = reference.norm.cdf(1 / math.sqrt(2))
+    hits = 0
+    for _ in range(2000):
+        low, high, *_ = auc_interval(rng.normal(1, 1, 80), rng.normal(0, 1, 120))
+        hits += low <= truth <= high
+    assert 0.93 <= hits / 2000 <= 0.97

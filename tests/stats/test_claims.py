@@ -1,0 +1,77 @@
+"""Is a claimed epsilon contradicted?"""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tapas.errors import StatisticsError
+from tapas.stats import audit_claim, claim_p_value, epsilon_lower_bound
+
+
+def responses(rng, n, epsilon):
+    """Randomized response of known epsilon, with a second attack that guesses blindly."""
+    labels = rng.integers(0, 2, n)
+    honest = rng.random(n) < math.exp(epsilon) / (1 + math.exp(epsilon))
+    answer = np.where(honest, labels, 1 - labels)
+    scores = (answer + rng.random(n) / 10, rng.random(n))
+    return [SimpleNamespace(labels=labels, predictions=answer, scores=s) for s in scores]
+
+
+@pytest.mark.parametrize("split", [0.1, None])
+def test_false_claims_are_contradicted_and_true_ones_not(split):
+    summaries = responses(np.random.default_rng(0), 4000, 2.0)
+    verdict = audit_claim(summaries, 1.0, validation_split=split)
+    assert verdict.contradicted
+    assert verdict.index == 0
+    assert 1.0 < verdict.bound.value < 2.0
+    assert verdict.words.startswith("The claim of epsilon 1 is contradicted: epsilon >= 1.")
+    honest = audit_claim(summaries, 2.0, validation_split=split)
+    assert not honest.contradicted
+    assert "does not prove it" in honest.words
+    assert (verdict.threshold is None) == (split is None)
+
+
+def test_claims_above_the_ceiling_are_said_to_need_more_trials():
+    verdict = audit_claim(responses(np.random.default_rng(1), 100, 1.0), 8.0)
+    assert not verdict.contradicted
+    assert "Run more trials" in verdict.words
+
+
+def test_delta_is_part_of_the_claim():
+    summaries = responses(np.random.default_rng(2), 2000, 1.0)
+    assert audit_claim(summaries, 0.3).contradicted
+    lenient = audit_claim(summaries, 0.3, 0.5)
+    assert not lenient.contradicted
+    assert "at delta 0.5" in lenient.words
+
+
+def test_credible_bounds_never_contradict():
+    summaries = responses(np.random.default_rng(3), 2000, 2.0)
+    verdict = audit_claim(summaries, 0.5, method="bayes")
+    assert verdict.bound.value > 0.5
+    assert not verdict.contradicted
+
+
+def test_pooled_targets_are_refused_with_and_without_a_split():
+    summaries = responses(np.random.default_rng(4), 100, 2.0)
+    for one in summaries:
+        one.groups = np.arange(5).repeat(20)
+    for split in (0.2, None):
+        with pytest.raises(StatisticsError, match="not independent"):
+            audit_claim(summaries, 1.0, validation_split=split)
+
+
+def test_negative_claims_are_refused():
+    with pytest.raises(StatisticsError, match="at least 0"):
+        audit_claim(responses(np.random.default_rng(5), 100, 1.0), -1.0)
+
+
+def test_p_value_is_the_level_at_which_the_bound_meets_the_claim():
+    counts = (90, 100, 10, 100)
+    for confidence in (0.5, 0.9, 0.99):
+        claim = epsilon_lower_bound(*counts, confidence=confidence).value
+        assert claim_p_value(*counts, claim) == pytest.approx(1 - confidence, rel=1e-6)
+    assert claim_p_value(5, 10, 5, 10, 0.0) == 1.0
+    assert claim_p_value([90, 5], [100, 10], [10, 5], [100, 10], 0.5).shape == (2,)

@@ -1,0 +1,71 @@
+"""Corrections for many questions, and how many trials to plan."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats as reference
+
+from tapas.errors import StatisticsError
+from tapas.stats import audit_power, bonferroni, epsilon_lower_bound, holm, runs_needed
+
+
+def test_holm_adjusts_step_down_and_keeps_the_order():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert bonferroni([0.01, 0.4]) == pytest.approx([0.02, 0.8])
+    assert holm([]).size == 0
+
+
+def test_holm_lies_between_raw_values_and_bonferroni():
+    values = np.random.default_rng(0).random(50) ** 3
+    adjusted = holm(values)
+    assert np.all((values <= adjusted) & (adjusted <= bonferroni(values)))
+    with pytest.raises(StatisticsError):
+        holm([1.2])
+
+
+def test_power_equals_a_sum_over_all_outcomes():
+    n, tpr, fpr, claim = 25, 0.8, 0.1, 0.8
+    tp, fp = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    mass = reference.binom.pmf(tp, n, tpr) * reference.binom.pmf(fp, n, fpr)
+    twin = mass[epsilon_lower_bound(tp, n, fp, n).value > claim].sum()
+    assert audit_power(tpr, fpr, claim, n) == pytest.approx(twin)
+
+
+@pytest.mark.parametrize(
+    ("tpr", "fpr", "claim", "trials"),
+    [
+        (math.e / (1 + math.e), 1 / (1 + math.e), 0.5, 149),  # randomized response
+        (0.25, 0.25 * math.exp(-2), 1.0, 366),  # two cells, noise for half the change
+        (1.0, 0.0, 1.0, 12),  # noise divided by the number of rows
+        (0.695, 0.0, 1.0, 26),  # domain read from the data
+    ],
+)
+def test_planned_trials_equal_the_tabulated_ones(tpr, fpr, claim, trials):
+    assert runs_needed(tpr, fpr, claim) == trials
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tpr", "fpr", "low", "high"),
+    [
+        # Both directions count, so randomized response needs fewer than the 4,383 of one.
+        (math.e / (1 + math.e), 1 / (1 + math.e), 3500, 3650),
+        (0.5, 0.5 / math.e, 8100, 8160),
+    ],
+)
+def test_planned_trials_close_to_the_truth_are_many(tpr, fpr, low, high):
+    assert low <= runs_needed(tpr, fpr, 0.9) <= high
+
+
+def test_perfect_attack_is_seen_as_soon_as_the_ceiling_allows():
+    n = runs_needed(1.0, 0.0, 3.0)
+    assert epsilon_lower_bound(n, n, 0, n).value > 3.0
+    assert epsilon_lower_bound(n - 1, n - 1, 0, n - 1).value <= 3.0
+
+
+def test_no_number_of_trials_contradicts_a_true_claim():
+    assert runs_needed(0.7, 0.3, math.log(7 / 3)) == math.inf
+    assert runs_needed(0.5, 0.5, 0.0) == math.inf
+    with pytest.raises(StatisticsError, match="claim"):
+        runs_needed(0.9, 0.1, -1.0)
