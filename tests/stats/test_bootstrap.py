@@ -98,7 +98,8 @@ def test_seed_repeats_and_generator_is_used(trials):
 def test_metric_without_spread_is_flagged(method):
     labels = np.tile([0, 1], 10)
     interval = bootstrap(weighted_accuracy, labels, labels, method=method, seed=0)
-    assert interval == (1.0, 1.0, 1.0, True)
+    assert interval == (1.0, 1.0, 1.0)
+    assert interval.widened
 
 
 def test_one_world_gives_nan_or_a_half_and_no_crash():

@@ -62,7 +62,7 @@ def test_newcombe_agrees_with_the_published_example():
 
 
 def test_newcombe_of_a_perfect_attack_keeps_a_width():
-    low, high, value, _ = advantage_interval(10, 10, 0, 10)
+    low, high, value = advantage_interval(10, 10, 0, 10)
     assert (high, value) == (1.0, 1.0)
     assert 0.4 < low < 0.7
 

@@ -117,7 +117,7 @@ def test_narrow_intervals_stop_an_audit_without_violation():
     audit.update(rng.random(50) < 0.7)
     assert not audit.should_stop
     audit.update(rng.random(3000) < 0.7)
-    low, high, value, _ = audit.interval
+    low, high, value = audit.interval
     assert low < math.log(0.7 / 0.3) < high
     assert low < value < high
     assert audit.should_stop
