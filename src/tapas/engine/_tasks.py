@@ -7,6 +7,7 @@ failed run keeps what it had finished.
 
 import hashlib
 import os
+import threading
 import time
 import warnings
 from collections import deque
@@ -66,7 +67,10 @@ class Workers:
         return isinstance(self.executor, ThreadPoolExecutor)
 
     def count(self) -> int:
-        """How many processes this machine should use."""
+        """How many tasks may run at once."""
+        own = getattr(self.executor, "_max_workers", None)
+        if self.n_jobs is None and isinstance(own, int):
+            return own
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
         available = cores or os.cpu_count() or 1
         if self.n_jobs is None:
@@ -162,11 +166,24 @@ def _run_in_processes(count: int, task: Task, keys: list[Any], deliver: Receive)
     for attempt in range(MAX_LOST_POOLS):
         left = [key for position, key in enumerate(keys) if position not in done]
         try:
-            _run_on(get_reusable_executor(max_workers=count), count, task, left, deliver_once)
+            pool = get_reusable_executor(max_workers=count, initializer=_end_with_parent)
+            _run_on(pool, count, task, left, deliver_once)
             return
         except BrokenProcessPool:
             if attempt == MAX_LOST_POOLS - 1:
                 raise
+
+
+def _end_with_parent() -> None:
+    """Runs in a worker: leave when the process that started it is gone."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _can_travel(task: Task) -> bool:

@@ -1,6 +1,16 @@
-"""Outcomes of attacks: frozen arrays with their metrics, readable from disk."""
+"""Outcomes of attacks and audits: frozen, with their metrics, readable from disk."""
 
+from tapas.results._audit_record import (
+    AttackCrash,
+    AuditedSubject,
+    AuditRecord,
+    Claim,
+    Gate,
+    TrialFailure,
+)
+from tapas.results._facts import Estimate, SummaryFacts, record_facts, summary_facts
 from tapas.results._filenames import file_safe
+from tapas.results._gates import GateOutcome, Verdict, decide
 from tapas.results._inference import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
@@ -10,10 +20,23 @@ from tapas.results._summary import AttackSummary
 
 __all__ = [
     "AIAttackSummary",
+    "AttackCrash",
     "AttackSummary",
+    "AuditRecord",
+    "AuditedSubject",
     "BinaryAIAttackSummary",
     "BinaryLabelInferenceAttackSummary",
+    "Claim",
+    "Estimate",
+    "Gate",
+    "GateOutcome",
     "LabelInferenceAttackSummary",
     "MIAttackSummary",
+    "SummaryFacts",
+    "TrialFailure",
+    "Verdict",
+    "decide",
     "file_safe",
+    "record_facts",
+    "summary_facts",
 ]

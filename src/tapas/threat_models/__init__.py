@@ -8,8 +8,13 @@ from tapas.threat_models._data_knowledge import (
     ExactDataKnowledge,
 )
 from tapas.threat_models._goals import AttributeGoal, Goal, MembershipGoal
-from tapas.threat_models._label_inference import LabelInferenceThreatModel, Observations
+from tapas.threat_models._label_inference import (
+    LabelInferenceThreatModel,
+    Observations,
+    TrialPolicy,
+)
 from tapas.threat_models._labellers import AIALabeller, MIALabeller
+from tapas.threat_models._ledger import Ledger
 from tapas.threat_models._mechanism_knowledge import (
     AttackerKnowledgeOnGenerator,
     BlackBoxKnowledge,
@@ -17,6 +22,7 @@ from tapas.threat_models._mechanism_knowledge import (
     UncertainBoxKnowledge,
     WhiteBoxKnowledge,
 )
+from tapas.threat_models._stored_ledger import StoredLedger
 from tapas.threat_models._targeted import TargetedAIA, TargetedMIA
 from tapas.threat_models._trials import Briefing, Release, Trial
 
@@ -32,16 +38,19 @@ __all__ = [
     "ExactDataKnowledge",
     "Goal",
     "LabelInferenceThreatModel",
+    "Ledger",
     "MIALabeller",
     "MembershipGoal",
     "NoBoxKnowledge",
     "Observations",
     "Release",
+    "StoredLedger",
     "TargetedAIA",
     "TargetedMIA",
     "ThreatModel",
     "TrainableThreatModel",
     "Trial",
+    "TrialPolicy",
     "UncertainBoxKnowledge",
     "WhiteBoxKnowledge",
 ]

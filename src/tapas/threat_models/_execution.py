@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tapas.datasets import TabularDataset
 from tapas.engine import Progress, TaskFailedError, Workers, run_tasks
-from tapas.errors import ReproducibilityWarning, ThreatModelError
+from tapas.errors import MechanismError, ReproducibilityWarning, ThreatModelError
 from tapas.threat_models._game import Game, Outcome, TrialTask, Work
 from tapas.threat_models._mechanism_knowledge import AttackerKnowledgeOnGenerator
 from tapas.threat_models._mechanism_runs import (
@@ -44,9 +44,12 @@ def execute(
 
 def warn_if_seed_is_ignored(game: Game, address: Address) -> None:
     """Run the mechanism twice on the data of one trial, with different seeds."""
-    first, second = (
-        game.play(address, mechanism_part=part).release.data for part in (PROBE, PROBE + 1)
-    )
+    try:
+        first, second = (
+            game.play(address, mechanism_part=part).release.data for part in (PROBE, PROBE + 1)
+        )
+    except MechanismError:
+        return  # how often it fails is for the trials themselves to say
     if not isinstance(first, TabularDataset) or len(first) < ROWS_WORTH_A_PROBE:
         return
     if first.table.same_values(second.table):

@@ -51,7 +51,7 @@ class StoredLedger(Ledger):
 
     def has_data(self, phase: Phase, index: int) -> bool:
         """Whether the data released in the trial is on disk."""
-        return (phase, index) in self._with_data
+        return (phase, index) in self._with_data and self.has_trial(phase, index)
 
     def trial(self, phase: Phase, index: int) -> Trial:
         """The trial, with its data where that is on disk and whole."""

@@ -1,0 +1,228 @@
+"""The record of an audit: what was asked, what came out, and how it was made.
+
+Reports, gates and comparisons read records and nothing else.
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+from tapas._validate import check_choice, check_probability
+from tapas.errors import ConfigError, StoreError
+from tapas.results._storage import write_text
+from tapas.results._summary import AttackSummary
+
+FORMAT = "tapas-audit"
+VERSION = 1
+FILE_NAME = "record.json"
+GATE_METRICS = ("accuracy", "advantage", "auc", "tpr_at_fpr", "epsilon")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An (epsilon, delta) that the mechanism is said to guarantee."""
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.epsilon >= 0:
+            raise ConfigError(f"a claimed epsilon must be at least 0, got {self.epsilon!r}")
+        check_probability(self.delta, "delta")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A limit that the audit must stay under.
+
+    Attributes
+    ----------
+    metric : {"accuracy", "advantage", "auc", "tpr_at_fpr", "epsilon"}
+        What is limited, for every attack and target of the audited subjects.
+    at_most : float
+    fpr : float
+        The false positive rate of "tpr_at_fpr".
+    confidence : float
+        Of the decision over all attacks and targets together.
+    """
+
+    metric: str
+    at_most: float
+    fpr: float = 0.01
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_choice(self.metric, "metric of a gate", GATE_METRICS)
+        check_probability(self.fpr, "fpr of a gate")
+        check_probability(self.confidence, "confidence of a gate", open_interval=True)
+
+
+@dataclass(frozen=True)
+class TrialFailure:
+    """A trial in which the mechanism failed."""
+
+    phase: str
+    index: int
+    message: str
+
+
+@dataclass(frozen=True)
+class AttackCrash:
+    """An attack that could not be carried out against a target."""
+
+    attack: str
+    target: str
+    message: str
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedSubject:
+    """One mechanism (or model, or release) under one threat model.
+
+    Attributes
+    ----------
+    name : str
+    role : {"audited", "control"}
+        Controls show where the scale begins and ends; gates do not look at them.
+    summaries : tuple of AttackSummary
+        One per attack and target.
+    failures : tuple of TrialFailure
+    crashes : tuple of AttackCrash
+    trials : dict
+        Number of trials played, by phase.
+    """
+
+    name: str
+    role: Literal["audited", "control"] = "audited"
+    summaries: tuple[AttackSummary, ...] = ()
+    failures: tuple[TrialFailure, ...] = ()
+    crashes: tuple[AttackCrash, ...] = ()
+    trials: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class AuditRecord:
+    """Everything that is known after an audit.
+
+    Attributes
+    ----------
+    title : str
+    question : dict
+        The audit as it was asked.
+    fingerprint : str
+        Digest of the question: equal questions have equal fingerprints.
+    seed : int
+    subjects : tuple of AuditedSubject
+    claim : Claim or None
+    gates : tuple of Gate
+    provenance : dict
+        Versions, platform, times.
+    stopped : str or None
+        Why trials ended before their number was reached, if they did.
+    """
+
+    title: str
+    question: dict[str, Any]
+    fingerprint: str
+    seed: int
+    subjects: tuple[AuditedSubject, ...]
+    claim: Claim | None = None
+    gates: tuple[Gate, ...] = ()
+    provenance: dict[str, Any] = field(default_factory=dict)
+    stopped: str | None = None
+
+    @property
+    def audited(self) -> tuple[AuditedSubject, ...]:
+        """The subjects that are not controls."""
+        return tuple(subject for subject in self.subjects if subject.role == "audited")
+
+    def to_json(self) -> str:
+        """The whole record as JSON text."""
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "title": self.title,
+            "question": self.question,
+            "fingerprint": self.fingerprint,
+            "seed": self.seed,
+            "claim": None if self.claim is None else asdict(self.claim),
+            "gates": [asdict(gate) for gate in self.gates],
+            "provenance": self.provenance,
+            "stopped": self.stopped,
+            "subjects": [_subject_to_dict(subject) for subject in self.subjects],
+        }
+        return json.dumps(content, indent=1, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str, *, where: str = "the text given") -> "AuditRecord":
+        """Rebuild a record from JSON text."""
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise StoreError(f"{where} is not JSON: {error}") from error
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise StoreError(f"{where} is not an audit record written by tapas")
+        if content.get("version") != VERSION:
+            raise StoreError(
+                f"{where} has format version {content.get('version')!r}; this version of tapas "
+                f"reads {VERSION}"
+            )
+        try:
+            return cls(
+                title=content["title"],
+                question=content["question"],
+                fingerprint=content["fingerprint"],
+                seed=content["seed"],
+                subjects=tuple(_subject_from_dict(entry) for entry in content["subjects"]),
+                claim=None if content["claim"] is None else Claim(**content["claim"]),
+                gates=tuple(Gate(**gate) for gate in content["gates"]),
+                provenance=content["provenance"],
+                stopped=content["stopped"],
+            )
+        except (KeyError, TypeError) as error:
+            raise StoreError(f"{where} is damaged: {error!r}") from error
+
+    def save(self, folder: str | PathLike[str]) -> Path:
+        """Write the record into a folder, whole or not at all."""
+        path = Path(folder) / FILE_NAME
+        write_text(path, self.to_json())
+        return path
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> "AuditRecord":
+        """Read the record of a run: its folder, or the file itself."""
+        given = Path(folder)
+        path = given / FILE_NAME if given.is_dir() else given
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise StoreError(
+                f"there is no finished audit at {folder}: {error.strerror or error}"
+            ) from error
+        return cls.from_json(text, where=str(path))
+
+
+def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
+    return {
+        "name": subject.name,
+        "role": subject.role,
+        "trials": subject.trials,
+        "summaries": [json.loads(summary.to_json()) for summary in subject.summaries],
+        "failures": [asdict(failure) for failure in subject.failures],
+        "crashes": [asdict(crash) for crash in subject.crashes],
+    }
+
+
+def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
+    return AuditedSubject(
+        name=entry["name"],
+        role=entry["role"],
+        trials=entry["trials"],
+        summaries=tuple(
+            AttackSummary.from_json(json.dumps(summary)) for summary in entry["summaries"]
+        ),
+        failures=tuple(TrialFailure(**failure) for failure in entry["failures"]),
+        crashes=tuple(AttackCrash(**crash) for crash in entry["crashes"]),
+    )

@@ -1,0 +1,182 @@
+"""What a summary says, each number with the interval it deserves."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tapas import metrics, stats
+from tapas.errors import StatisticsError
+from tapas.results._audit_record import AuditRecord
+from tapas.results._label_inference import (
+    BinaryLabelInferenceAttackSummary,
+    LabelInferenceAttackSummary,
+)
+
+LOW_FPR = 0.01
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value between the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class SummaryFacts:
+    """One attack on one target, in numbers.
+
+    Attributes
+    ----------
+    subject, role, attack, target, generator, dataset : str
+        What was attacked, and how.
+    trials : int
+    chance : float
+        Accuracy of guessing.
+    accuracy, advantage, auc, tpr_at_low_fpr : Estimate or None
+        None where it is not defined (more than two values, one class only).
+    epsilon : EpsilonBound or None
+        Certificate, threshold chosen on a part of the trials and certified on the rest.
+    epsilon_high : float
+        Upper end for this attack at its threshold; it says nothing of other attacks.
+    """
+
+    subject: str
+    role: str
+    attack: str
+    target: str
+    generator: str
+    dataset: str
+    trials: int
+    chance: float
+    accuracy: Estimate
+    advantage: Estimate | None
+    auc: Estimate | None
+    tpr_at_low_fpr: Estimate | None
+    epsilon: stats.EpsilonBound | None
+    epsilon_high: float
+
+
+def record_facts(record: AuditRecord, *, confidence: float = 0.95) -> list[SummaryFacts]:
+    """Facts of every summary of a record; each interval has this confidence on its own."""
+    delta = 0.0 if record.claim is None else record.claim.delta
+    return [
+        summary_facts(summary, subject.name, role=subject.role, confidence=confidence, delta=delta)
+        for subject in record.subjects
+        for summary in subject.summaries
+        if isinstance(summary, LabelInferenceAttackSummary)
+    ]
+
+
+def summary_facts(
+    summary: LabelInferenceAttackSummary,
+    subject: str = "",
+    *,
+    role: str = "audited",
+    confidence: float = 0.95,
+    delta: float = 0.0,
+    fpr: float = LOW_FPR,
+) -> SummaryFacts:
+    """Facts of one summary."""
+    labels = np.asarray(summary.labels)
+    right = int(np.sum(labels == np.asarray(summary.predictions)))
+    accuracy = _share(right, len(labels), confidence)
+    about: dict[str, Any] = {
+        "subject": subject,
+        "role": role,
+        "attack": str(getattr(summary, "attack", "")),
+        "target": str(getattr(summary, "target_id", "")),
+        "generator": str(getattr(summary, "generator", "")),
+        "dataset": str(getattr(summary, "dataset", "")),
+        "trials": len(labels),
+        "chance": _chance(labels),
+        "accuracy": accuracy,
+    }
+    if not isinstance(summary, BinaryLabelInferenceAttackSummary) or len(np.unique(labels)) < 2:
+        nothing: dict[str, Any] = dict.fromkeys(("advantage", "auc", "tpr_at_low_fpr", "epsilon"))
+        return SummaryFacts(**about, **nothing, epsilon_high=math.inf)
+    positive = labels.astype(bool)
+    scores = summary.predictions if summary.scores is None else summary.scores
+    bound, high = _epsilon(summary, confidence, delta)
+    return SummaryFacts(
+        **about,
+        advantage=_advantage(positive, summary.predictions, confidence),
+        auc=_auc(scores[positive], scores[~positive], confidence),
+        tpr_at_low_fpr=_low_fpr(scores[positive], scores[~positive], fpr, confidence),
+        epsilon=bound,
+        epsilon_high=high,
+    )
+
+
+def _chance(labels: np.ndarray) -> float:
+    """Accuracy of always guessing the commonest secret."""
+    if len(labels) == 0:
+        return math.nan
+    _, counts = np.unique(labels, return_counts=True)
+    return float(counts.max() / counts.sum())
+
+
+def _share(count: int, total: int, confidence: float) -> Estimate:
+    if total == 0:
+        return Estimate(math.nan, 0.0, 1.0)
+    low, high = stats.clopper_pearson(count, total, confidence, "two-sided")
+    return Estimate(count / total, float(low), float(high))
+
+
+def _advantage(positive: np.ndarray, guesses: np.ndarray, confidence: float) -> Estimate:
+    guessed = np.asarray(guesses).astype(bool)
+    found = stats.advantage_interval(
+        int(np.sum(guessed & positive)),
+        int(positive.sum()),
+        int(np.sum(guessed & ~positive)),
+        int((~positive).sum()),
+        confidence=confidence,
+    )
+    return Estimate(found.value, found.low, found.high)
+
+
+def _auc(positive: np.ndarray, negative: np.ndarray, confidence: float) -> Estimate | None:
+    if min(len(positive), len(negative)) < 2:
+        return None
+    found = stats.auc_interval(positive, negative, confidence=confidence)
+    return Estimate(found.value, found.low, found.high)
+
+
+def _low_fpr(
+    positive: np.ndarray, negative: np.ndarray, fpr: float, confidence: float
+) -> Estimate | None:
+    try:
+        point = stats.tpr_at_fpr(positive, negative, fpr, confidence=confidence)
+    except StatisticsError:
+        return None
+    return Estimate(float(point.tpr.value), float(point.tpr.low), float(point.tpr.high))
+
+
+def _epsilon(
+    summary: BinaryLabelInferenceAttackSummary, confidence: float, delta: float
+) -> tuple[stats.EpsilonBound | None, float]:
+    try:
+        choice = stats.select_threshold(summary, delta=delta)
+        bound = stats.certify(choice, summary, confidence=confidence, delta=delta)
+    except StatisticsError:
+        return None, math.inf
+    return bound, _attack_epsilon_high(summary, choice, confidence)
+
+
+def _attack_epsilon_high(
+    summary: BinaryLabelInferenceAttackSummary, choice: stats.ThresholdChoice, confidence: float
+) -> float:
+    """Largest epsilon that this attack at its threshold may show, both rates at their limits."""
+    scores = np.asarray(summary.predictions if summary.scores is None else summary.scores)
+    kept = choice.remaining
+    positive = np.asarray(summary.labels).astype(bool)[kept]
+    event = scores[kept] >= choice.threshold
+    each = 1 - (1 - confidence) / 2
+    tp, fp = int(np.sum(event & positive)), int(np.sum(event & ~positive))
+    tpr_high = float(stats.clopper_pearson(tp, int(positive.sum()), each, "upper"))
+    fpr_low = float(stats.clopper_pearson(fp, int((~positive).sum()), each, "lower"))
+    return metrics.effective_epsilon_from_rates(tpr_high, fpr_low)

@@ -1,0 +1,339 @@
+"""Audits: checked before, resumed after, honest about what failed."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapas.attacks import Attack, ClosestDistanceMIA, TrainableThresholdAttack
+from tapas.audit import Audit, StopEarly, Subject
+from tapas.datasets import TabularDataset, load_sample
+from tapas.errors import ConfigError, StoreError
+from tapas.generators import Generator, Raw
+from tapas.results import AuditRecord, Claim, Gate
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    NoBoxKnowledge,
+    TargetedMIA,
+    WhiteBoxKnowledge,
+)
+
+
+class FailsSometimes(Raw):
+    """Raises in about a third of its runs, depending on the seed alone."""
+
+    def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
+        if random_state % 3 == 0:
+            raise RuntimeError("out of luck")
+        return super().__call__(dataset, num_samples, random_state)
+
+
+class Sleeps(Raw):
+    """Hangs where the seed is divisible by five."""
+
+    def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
+        if random_state % 5 == 0:
+            time.sleep(60)
+        return super().__call__(dataset, num_samples, random_state)
+
+
+class Crashes(Attack):
+    """Cannot be carried out."""
+
+    label = "Crashes"
+
+    def train(self, threat_model: Any, num_samples: Any = None) -> None:
+        raise ValueError("no idea what to do")
+
+    def attack(self, datasets: Any) -> Any:
+        return [False] * len(datasets)
+
+
+class SizeOfRelease(TrainableThresholdAttack):
+    """A user's attack that only scores."""
+
+    label = "SizeOfRelease"
+
+    def attack_score(self, datasets: Any) -> Any:
+        return [len(dataset) for dataset in datasets]
+
+
+class ReadsMechanism(Attack):
+    """Looks the target up in what a white-box release carries."""
+
+    label = "ReadsMechanism"
+
+    def observe(self, release: Any, briefing: Any, *, rng: Any) -> Any:
+        return np.array([[float(t in release.mechanism.dataset)] for t in briefing.targets])[:, 0]
+
+    def decide(self, scores: Any) -> Any:
+        return scores > 0.5
+
+
+def _threat_model(
+    generator: Generator | None = None, *, seed: int = 3, targets: int = 2, box: type | None = None
+) -> TargetedMIA:
+    data = load_sample("census", 600, seed=1)
+    chosen = data.take(np.arange(targets))
+    rest = data.drop_records(np.arange(targets))
+    return TargetedMIA(
+        AuxiliaryDataKnowledge(rest, num_training_records=50, seed=2),
+        chosen,
+        (box or BlackBoxKnowledge)(generator or Raw(), 25),
+        seed=seed,
+    )
+
+
+def _audit(threat_model: TargetedMIA | None = None, **options: Any) -> Audit:
+    attacks = options.pop("attacks", [ClosestDistanceMIA(), SizeOfRelease("accuracy")])
+    sizes = {"num_train": 20, "num_test": 24, **options}
+    return Audit(threat_model or _threat_model(), attacks, **sizes)
+
+
+def _scores(record: AuditRecord) -> list[list[float]]:
+    return [s.scores.tolist() for subject in record.subjects for s in subject.summaries]
+
+
+def test_every_attack_is_judged_on_every_target() -> None:
+    record = _audit().run()
+    (subject,) = record.subjects
+    told = {(s.attack, s.target_id, len(s)) for s in subject.summaries}
+    assert told == {
+        (label, target, 24)
+        for label in ("ClosestDistance(Hamming, accuracy)", "SizeOfRelease")
+        for target in ("0", "1")
+    }
+    assert subject.trials == {"train": 20, "test": 24}
+
+
+def test_an_audit_agrees_with_the_documented_doors() -> None:
+    record = _audit().run()
+    threat_model = _threat_model()
+    by_hand = []
+    for one in threat_model:
+        for attack in (ClosestDistanceMIA(), SizeOfRelease("accuracy")):
+            attack.train(one, num_samples=20)
+            by_hand.append(one.test(attack, num_samples=24).scores.tolist())
+    assert _scores(record) == by_hand
+
+
+def test_a_finished_run_is_read_back_and_not_played_again(tmp_path: Path) -> None:
+    first = _audit().run(tmp_path)
+
+    class Forbidden(Raw):
+        def generate(self, *_: Any, **__: Any) -> Any:
+            raise AssertionError("played again")
+
+    again = _audit(attacks=[ClosestDistanceMIA()])
+    question = json.loads((tmp_path / "question.json").read_text())
+    resumed = Audit(_threat_model(Forbidden()), again.attacks, 20, 24, question=question).run(
+        tmp_path
+    )
+    assert _scores(resumed) == [first.subjects[0].summaries[i].scores.tolist() for i in (0, 2)]
+    assert AuditRecord.load(tmp_path).fingerprint == first.fingerprint
+
+
+def test_a_run_is_the_same_with_and_without_a_store(tmp_path: Path) -> None:
+    assert _scores(_audit().run()) == _scores(_audit().run(tmp_path))
+
+
+def test_another_question_in_the_folder_is_refused_naming_the_difference(tmp_path: Path) -> None:
+    _audit().run(tmp_path)
+    with pytest.raises(StoreError, match=r"seed: stored 3, asked 4"):
+        _audit(_threat_model(seed=4)).run(tmp_path)
+    with pytest.raises(StoreError, match=r"num_test: stored 24, asked 25"):
+        _audit(num_test=25).run(tmp_path)
+
+
+def test_a_damaged_trial_is_played_again(tmp_path: Path) -> None:
+    first = _audit().run(tmp_path)
+    with sqlite3.connect(tmp_path / "index.sqlite") as database:
+        changed = database.execute(
+            "UPDATE entries SET content = x'00' WHERE key LIKE '%/00000_/%' AND file IS NULL"
+        ).rowcount
+    assert changed > 0
+    assert _scores(_audit().run(tmp_path)) == _scores(first)
+
+
+def test_released_data_is_kept_only_if_asked_for(tmp_path: Path) -> None:
+    sizes = {}
+    for keep in (False, True):
+        folder = tmp_path / str(keep)
+        _audit(attacks=[ClosestDistanceMIA()], keep_data=keep).run(folder)
+        with sqlite3.connect(folder / "index.sqlite") as database:
+            (sizes[keep],) = database.execute(
+                "SELECT count(*) FROM entries WHERE key LIKE '%/data'"
+            ).fetchone()
+    assert sizes == {False: 0, True: 44}
+
+
+KILLED = """
+    import sys
+    sys.path.insert(0, {tests!r})
+    from test_audits import _audit, _threat_model, ClosestDistanceMIA, Slow
+    _audit(_threat_model(Slow()), attacks=[ClosestDistanceMIA()]).run({folder!r}, n_jobs={jobs})
+"""
+
+
+class Slow(Raw):
+    """Takes a moment, so that a run can be killed in the middle."""
+
+    def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
+        time.sleep(0.05)
+        return super().__call__(dataset, num_samples, random_state)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_killed_run_resumes_to_the_same_bits(tmp_path: Path, jobs: int) -> None:
+    whole = _audit(_threat_model(Slow()), attacks=[ClosestDistanceMIA()]).run(n_jobs=1)
+    folder = tmp_path / "run"
+    script = textwrap.dedent(
+        KILLED.format(tests=str(Path(__file__).parent), folder=str(folder), jobs=jobs)
+    )
+    rng = np.random.default_rng(jobs)
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
+        deadline = time.monotonic() + 60
+        before = _entries(folder)
+        while _entries(folder) < before + 3 and process.poll() is None:
+            assert time.monotonic() < deadline, "the run made no progress"
+            time.sleep(0.02)
+        time.sleep(float(rng.uniform(0, 0.1)))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert 0 < _entries(folder) < 44
+    resumed = _audit(_threat_model(Slow()), attacks=[ClosestDistanceMIA()]).run(folder, n_jobs=1)
+    assert _scores(resumed) == _scores(whole)
+
+
+def _entries(folder: Path) -> int:
+    try:
+        with sqlite3.connect(f"file:{folder / 'index.sqlite'}?mode=ro", uri=True) as database:
+            return int(database.execute("SELECT count(*) FROM entries").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+def test_failing_trials_are_recorded_counted_and_left_out(tmp_path: Path) -> None:
+    audit = _audit(_threat_model(FailsSometimes()), max_failures=40)
+    record = audit.run(tmp_path)
+    (subject,) = record.subjects
+    assert 5 <= len(subject.failures) <= 30
+    assert "out of luck" in subject.failures[0].message
+    failed = {phase: sum(f.phase == phase for f in subject.failures) for phase in ("train", "test")}
+    assert subject.trials == {"train": 20 - failed["train"], "test": 24 - failed["test"]}
+    assert all(len(summary) == subject.trials["test"] for summary in subject.summaries)
+    again = _audit(_threat_model(FailsSometimes()), max_failures=40).run(tmp_path)
+    assert again.subjects[0].failures == subject.failures
+    assert _scores(again) == _scores(record)
+
+
+def test_too_many_failures_stop_the_run_with_what_it_has() -> None:
+    record = _audit(_threat_model(FailsSometimes()), max_failures=2).run(n_jobs=1)
+    assert record.stopped is not None
+    assert "more than max_failures=2" in record.stopped
+    assert len(record.subjects[0].failures) == 3
+
+
+def test_a_trial_that_hangs_is_a_failure() -> None:
+    start = time.monotonic()
+    record = _audit(
+        _threat_model(Sleeps()), num_train=4, num_test=8, max_failures=12, timeout=0.2
+    ).run(n_jobs=1)
+    assert record.subjects[0].failures
+    assert "did not finish within 0.2 seconds" in record.subjects[0].failures[0].message
+    assert time.monotonic() - start < 50
+
+
+def test_a_crashing_attack_is_reported_and_the_others_go_on() -> None:
+    record = _audit(attacks=[Crashes(), ClosestDistanceMIA()]).run()
+    (subject,) = record.subjects
+    assert [crash.attack for crash in subject.crashes] == ["Crashes", "Crashes"]
+    assert "no idea what to do" in subject.crashes[0].message
+    assert len(subject.summaries) == 2
+
+
+def test_white_box_attacks_see_the_mechanism(tmp_path: Path) -> None:
+    record = _audit(_threat_model(box=WhiteBoxKnowledge), attacks=[ReadsMechanism()]).run(tmp_path)
+    assert all(summary.accuracy == 1 for summary in record.subjects[0].summaries)
+
+
+def test_a_check_finds_every_problem_before_any_work() -> None:
+    broken = _audit(
+        _threat_model(box=NoBoxKnowledge),
+        attacks=[ClosestDistanceMIA(), ClosestDistanceMIA(), ClosestDistanceMIA(label="other")],
+    )
+    report = broken.check()
+    assert not report.ok
+    assert any("occurs more than once" in problem for problem in report.problems)
+
+
+def test_a_sound_audit_passes_its_check_with_a_time_estimate() -> None:
+    report = _audit().check()
+    assert report.ok
+    assert report.seconds_per_trial is not None
+
+
+def test_a_check_passes_on_warnings_of_the_threat_model() -> None:
+    data = load_sample("census", 300)
+    with pytest.warns(UserWarning, match="also in the data"):
+        threat_model = TargetedMIA(
+            AuxiliaryDataKnowledge(data, num_training_records=20, seed=0),
+            data.get_records([0]),
+            BlackBoxKnowledge(Raw(), 10),
+            seed=1,
+        )
+    assert _audit(threat_model).check().ok
+
+
+def test_a_contradicted_claim_stops_the_trials_early() -> None:
+    audit = _audit(
+        _threat_model(targets=1),
+        attacks=[ClosestDistanceMIA(criterion=("threshold", 0))],
+        num_test=400,
+        stop_early=StopEarly(claim=Claim(0.1), every=20),
+    )
+    record = audit.run()
+    assert record.stopped is not None
+    assert "contradicted the claimed epsilon 0.1" in record.stopped
+    assert record.subjects[0].trials["test"] < 400
+
+
+def test_a_true_claim_does_not_stop_the_trials() -> None:
+    class Ignores(Generator):
+        def fit(self, dataset: TabularDataset, **_: Any) -> None:
+            self.description = dataset.description
+
+        def generate(self, num_samples: int, random_state: Any = None) -> TabularDataset:
+            public = load_sample("census", 200, seed=99)
+            return public.sample(num_samples, random_state=random_state)
+
+    audit = _audit(
+        _threat_model(Ignores(), targets=1),
+        attacks=[ClosestDistanceMIA()],
+        num_test=60,
+        stop_early=StopEarly(claim=Claim(0.5), every=20),
+    )
+    assert audit.run().stopped is None
+
+
+def test_controls_are_told_apart_and_gates_look_past_them() -> None:
+    audited = Subject(_threat_model(), name="ours")
+    control = Subject(_threat_model(), name="copy", role="control")
+    record = _audit([audited, control], gates=[Gate("accuracy", 0.9)]).run()
+    assert [subject.name for subject in record.audited] == ["ours"]
+
+
+def test_an_audit_needs_something_to_do() -> None:
+    with pytest.raises(ConfigError, match="at least one threat model and one attack"):
+        Audit(_threat_model(), [], 10, 10)
