@@ -17,9 +17,11 @@ _ROOMS = (
     "errors",
     "generators",
     "metrics",
+    "models",
     "report",
     "results",
     "stats",
+    "testing",
     "threat_models",
 )
 

@@ -80,10 +80,12 @@ class Attack(ABC):  # noqa: B024 - either the core or the doors are written, so 
 
     def attack_score(self, datasets: Sequence[Dataset]) -> Any:
         """Score each release: higher means the positive secret is likelier."""
-        if not self.uses_observations:
+        if _depth(type(self), "observe") is None:
             return None
         if self.briefing is None:
             raise NotTrainedError(f"{self.label} knows no target yet: call train() first")
+        if len(datasets) == 0:
+            return np.empty(0)
         return np.asarray(self.score(self._observed(datasets, self.briefing)))[:, 0]
 
     @property

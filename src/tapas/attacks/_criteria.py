@@ -25,8 +25,9 @@ class Criterion:
     Attributes
     ----------
     kind : {"accuracy", "tpr", "fpr", "threshold"}
-        Best accuracy on the training trials, a true or false positive rate near `value`, or
-        `value` itself.
+        Highest empirical accuracy on the training trials, a true or false positive rate near
+        `value`, or `value` itself. Thresholds lie half-way between scores and are finite; of
+        equally good ones the highest is taken (for "fpr" the lowest, which detects most).
     value : float, optional
     positive_label : object, optional
         The secret that high scores stand for.
@@ -58,21 +59,22 @@ class Criterion:
 
     def threshold(self, scores: np.ndarray, positive: np.ndarray) -> float:
         """The threshold for ``score >= threshold``, learnt from scores with known secrets."""
+        value = 0.0 if self.value is None else float(self.value)
         if self.kind == "threshold":
-            return float(self.value)  # type: ignore[arg-type]
+            return value
+        scores = np.where(np.isnan(scores), -np.inf, scores)
         candidates = _between(scores)
-        order = np.sort(scores)
         hits = _at_least(np.sort(scores[positive]), candidates)
-        alarms = _at_least(order, candidates) - hits
+        alarms = _at_least(np.sort(scores[~positive]), candidates)
         num_positive = max(1, int(positive.sum()))
         num_negative = max(1, int((~positive).sum()))
         # Candidates ascend, so the first best of a reversed array has the highest threshold.
         if self.kind == "accuracy":
             quality = hits - alarms
         elif self.kind == "tpr":
-            quality = -np.abs(hits / num_positive - self.value)
+            quality = -np.abs(hits / num_positive - value)
         else:
-            quality = -np.abs(alarms / num_negative - self.value)
+            quality = -np.abs(alarms / num_negative - value)
             return float(candidates[np.argmax(quality)])
         return float(candidates[len(candidates) - 1 - np.argmax(quality[::-1])])
 
@@ -85,8 +87,13 @@ def _between(scores: np.ndarray) -> np.ndarray:
     finite = np.unique(scores[np.isfinite(scores)])
     if len(finite) == 0:
         return np.zeros(1)
-    middles = finite[:-1] + np.diff(finite) / 2
-    return np.concatenate([[finite[0] - 1], middles, [finite[-1] + 1]])
+    low, high = finite[:-1], finite[1:]
+    middles = low + (high / 2 - low / 2)
+    # Between neighbouring floats there is no middle: the upper one still tells them apart.
+    middles = np.where(middles > low, middles, high)
+    below = min(finite[0] - 1, np.nextafter(finite[0], -np.inf))
+    above = max(finite[-1] + 1, np.nextafter(finite[-1], np.inf))
+    return np.concatenate([[below], middles, [above]])
 
 
 def _at_least(ascending: np.ndarray, thresholds: np.ndarray) -> np.ndarray:

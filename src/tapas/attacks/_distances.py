@@ -2,18 +2,25 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from tapas._validate import listing
+from tapas.attacks._numeric_parts import NumericParts, NumericWeights, minkowski_sums
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError, SchemaError
+
+LARGEST_MATRIX = 1 << 23
 
 
 class DistanceMetric(ABC):
     """Distance between every record of one dataset and every record of another.
 
-    A subclass writes `__call__`. Distances can be added, and multiplied by a number.
+    A subclass writes `__call__`. Distances can be added, and multiplied by a number. Attribute
+    inference asks for distances either to the target with each possible value, or with the
+    sensitive column equal on both sides, so a metric never meets a masked value.
     """
 
     @abstractmethod
@@ -31,7 +38,7 @@ class DistanceMetric(ABC):
         return SumOfDistances(self, other)
 
     def __mul__(self, factor: float) -> "DistanceMetric":
-        if isinstance(factor, DistanceMetric) or not np.isscalar(factor):
+        if not isinstance(factor, Real):
             return NotImplemented
         return ScaledDistance(self, float(factor))
 
@@ -92,9 +99,15 @@ class HammingDistance(DistanceMetric):
 
     def __call__(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
         _check_same_description(x, y)
-        if self.columns is not None:
-            x, y = x.view(self.columns), y.view(self.columns)
-        return y.table.count_differences(x.table)
+        if self.columns is None:
+            return y.table.count_differences(x.table)
+        unknown = [name for name in self.columns if name not in x.description.columns]
+        if unknown:
+            raise SchemaError(
+                f"{self.label}: there is no column {listing(unknown)}; the columns are "
+                f"{listing(x.description.columns)}"
+            )
+        return y.table.select(self.columns).count_differences(x.table.select(self.columns))
 
     @property
     def label(self) -> str:
@@ -106,14 +119,15 @@ class HammingDistance(DistanceMetric):
 class LpDistance(DistanceMetric):
     """Minkowski distance of the numeric form of records.
 
-    A value that is missing in one record only counts as one unit; missing in both, as none.
+    ``(sum_j w_j |x_j - y_j|^p)^(1/p)`` over the columns of `as_numeric`. A number that is missing
+    in one record only counts as a gap of 1; missing in both, as none.
 
     Parameters
     ----------
     p : float
         Greater than 0.
     weights : array, optional
-        One weight per column of `as_numeric`.
+        One non-negative weight per column of `as_numeric`.
     scale : TabularDataset, optional
         Divide each number and each ordered column by its range in this data, so that large
         numbers do not drown the rest.
@@ -127,42 +141,46 @@ class LpDistance(DistanceMetric):
         if not self.p > 0:
             raise ConfigError(f"p must be greater than 0, got {self.p!r}")
         if self.weights is not None:
-            object.__setattr__(self, "weights", np.asarray(self.weights, dtype=float))
+            weights = np.array(self.weights, dtype=float)
+            if not (weights >= 0).all():
+                raise ConfigError(f"weights must be non-negative numbers, got {self.weights!r}")
+            weights.setflags(write=False)
+            object.__setattr__(self, "weights", weights)
 
     def __call__(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
         _check_same_description(x, y)
-        unit = self._units(x)
-        left, right = x.numeric() / unit, y.numeric() / unit
-        weights = np.ones(left.shape[1]) if self.weights is None else self.weights
-        if weights.shape != (left.shape[1],):
+        left, right = NumericParts.of(x), NumericParts.of(y)
+        if self.scale is not None:
+            _check_same_description(x, self.scale)
+            units = NumericParts.of(self.scale).ranges()
+            left, right = left.scaled(units), right.scaled(units)
+        sums = minkowski_sums(left, right, self.p, self._weights_for(x))
+        if self.p == 1:
+            return sums
+        return np.sqrt(sums) if self.p == 2 else sums ** (1 / self.p)
+
+    def _weights_for(self, x: TabularDataset) -> NumericWeights | None:
+        if self.weights is None:
+            return None
+        expected = (x.description.encoded_dim,)
+        if self.weights.shape != expected:
             raise ConfigError(
-                f"weights must have one entry per numeric column ({left.shape[1]}), "
-                f"got shape {weights.shape}"
+                f"weights must have one entry per numeric column ({expected[0]}), "
+                f"got shape {self.weights.shape}"
             )
-        total = np.zeros((len(x), len(y)))
-        for column in np.flatnonzero(weights):
-            total += weights[column] * self._column_terms(left[:, column], right[:, column])
-        return total ** (1 / self.p)
+        return NumericWeights.of(x, self.weights)
 
-    def _column_terms(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        gaps = np.abs(left[:, None] - right[None, :])
-        missing_left, missing_right = np.isnan(left)[:, None], np.isnan(right)[None, :]
-        if missing_left.any() or missing_right.any():
-            gaps = np.where(
-                missing_left | missing_right, 1.0 * (missing_left ^ missing_right), gaps
-            )
-        return gaps**self.p
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LpDistance) or type(self) is not type(other):
+            return NotImplemented
+        return self._identity() == other._identity()
 
-    def _units(self, x: TabularDataset) -> np.ndarray:
-        if self.scale is None:
-            return np.ones(x.description.encoded_dim)
-        _check_same_description(x, self.scale)
-        numbers = self.scale.numeric()
-        present = ~np.isnan(numbers)
-        high = np.where(present, numbers, -np.inf).max(axis=0, initial=-np.inf)
-        low = np.where(present, numbers, np.inf).min(axis=0, initial=np.inf)
-        spread = high - low
-        return np.where(np.isfinite(spread) & (spread > 0), spread, 1.0)
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[Any, ...]:
+        weights = None if self.weights is None else tuple(self.weights.ravel().tolist())
+        return self.p, weights, None if self.scale is None else id(self.scale)
 
     @property
     def label(self) -> str:
@@ -173,6 +191,15 @@ class LpDistance(DistanceMetric):
         ]
         words = ", ".join(filter(None, details))
         return f"L_{self.p:g}" + (f"({words})" if words else "")
+
+
+def blocks_of(records: TabularDataset, width: int) -> list[TabularDataset]:
+    """The records in blocks whose distance matrices to `width` others stay small."""
+    step = max(1, LARGEST_MATRIX // max(1, width))
+    if len(records) <= step:
+        return [records]
+    starts = range(0, len(records), step)
+    return [records.take(range(start, min(start + step, len(records)))) for start in starts]
 
 
 def _check_same_description(x: TabularDataset, y: TabularDataset) -> None:

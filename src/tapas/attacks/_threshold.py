@@ -1,6 +1,7 @@
 """Attacks that compare a score with a threshold."""
 
-from typing import Any, Self
+from collections.abc import Hashable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -9,7 +10,9 @@ from tapas._validate import listing
 from tapas.attacks._base import Attack
 from tapas.attacks._criteria import Criterion
 from tapas.errors import IncompatibleAttackError, NotTrainedError
-from tapas.threat_models import NoBoxKnowledge
+from tapas.threat_models import Briefing, NoBoxKnowledge
+
+_THREAT_MODELS = {"membership": "TargetedMIA", "attribute": "TargetedAIA"}
 
 
 class TrainableThresholdAttack(Attack):
@@ -23,8 +26,13 @@ class TrainableThresholdAttack(Attack):
     ----------
     criterion : str or tuple
         "accuracy"; ("tp", rate) or ("fp", rate) for a true or false positive rate near a value;
-        ("threshold", value), which needs no training. A third entry names the positive label.
+        ("threshold", value), which needs no training. A third entry names the positive label,
+        the secret that high scores stand for.
     """
+
+    # What an attack can infer; empty means anything. Scores of an attack that says so stand for
+    # membership, or for the last value of the attribute.
+    goals: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, criterion: Any = "accuracy") -> None:
         self.criterion = Criterion.parse(criterion)
@@ -40,6 +48,8 @@ class TrainableThresholdAttack(Attack):
         What was learnt before is forgotten. With criterion "threshold" no trial is needed.
         """
         self._brief(threat_model)
+        if self.briefing is not None:
+            self._check_goal(self.briefing)
         self._train_attack_score(threat_model, num_samples, **kwargs)
         self.positive_label, self.negative_label = self.criterion.positive_label, None
         self._threshold = self._fixed_threshold()
@@ -73,6 +83,11 @@ class TrainableThresholdAttack(Attack):
         scores = self.score(observations)
         if scores.ndim == 2:
             positive = secrets == self.positive_label
+            if self.criterion.kind != "threshold" and (positive.all() or not positive.any()):
+                raise IncompatibleAttackError(
+                    f"{self.label} needs training trials with both secrets, got "
+                    f"{positive.size} trials with only one of them: ask for more trials"
+                )
             self._threshold = self.criterion.threshold(scores.ravel(), positive.ravel())
         return self
 
@@ -83,6 +98,26 @@ class TrainableThresholdAttack(Attack):
         if self._threshold is None or self.positive_label is None:
             raise NotTrainedError(f"{self.label} has no threshold yet: call train() first")
         return np.where(scores >= self._threshold, self.positive_label, self.negative_label)
+
+    def _check_goal(self, briefing: Briefing) -> None:
+        """Refuse a threat model that asks for something else than this attack infers."""
+        if not self.goals:
+            return
+        if briefing.goal not in self.goals or briefing.targets is None:
+            wanted = " or ".join(_THREAT_MODELS[goal] for goal in self.goals)
+            raise IncompatibleAttackError(
+                f"{self.label} infers {' or '.join(self.goals)} and needs a {wanted}, got a threat "
+                f"model about {briefing.goal!r}"
+            )
+
+    def _shared_key(self, *parts: Hashable) -> Hashable:
+        """A key for attacks of this class that observe the same; one that cannot be shared if
+        a user's part has no hash."""
+        try:
+            hash(parts)
+        except TypeError:
+            return self
+        return type(self), *parts
 
     def _fixed_threshold(self) -> float | None:
         return self.criterion.value if self.criterion.kind == "threshold" else None
@@ -113,5 +148,11 @@ class TrainableThresholdAttack(Attack):
             raise IncompatibleAttackError(
                 f"the positive label {self.positive_label!r} of criterion {self.criterion} is not "
                 f"one of {listing(possible)}"
+            )
+        if self.goals and self.positive_label != possible[-1]:
+            raise IncompatibleAttackError(
+                f"high scores of {self.label} stand for {possible[-1]!r}, so the positive label "
+                f"of criterion {self.criterion} cannot be {self.positive_label!r}: leave it out "
+                f"or, for an attribute, put it last in attribute_values"
             )
         self.negative_label = others[0]

@@ -46,7 +46,7 @@ def describe(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, TabularDataset):
-        return {"table": value.label, "rows": len(value), "digest": table_digest(value)}
+        return {"table": value.label, "rows": len(value), "digest": value.table.digest()}
     if isinstance(value, Dataset):
         return {"table": value.label}
     if isinstance(value, np.ndarray):
@@ -57,18 +57,6 @@ def describe(value: Any) -> Any:
     if isinstance(value, (list, tuple, set, frozenset, range)):
         return [describe(item) for item in value]
     return _describe_object(value)
-
-
-def table_digest(dataset: TabularDataset) -> str:
-    """Digest of the values and the schema of a table."""
-    table = dataset.table
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(json.dumps(dataset.description.schema, sort_keys=True, default=str).encode())
-    for vocabulary in table.vocabularies:
-        digest.update(repr(None if vocabulary is None else list(vocabulary)).encode())
-    digest.update(np.ascontiguousarray(table.codes).astype(np.int64).tobytes())
-    digest.update(np.ascontiguousarray(table.numbers).tobytes())
-    return digest.hexdigest()
 
 
 def provenance() -> dict[str, Any]:

@@ -5,7 +5,7 @@ missing value. Number columns (integers, reals, dates as days, datetimes as seco
 epoch) become float64, with NaN for a missing value.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -114,7 +114,7 @@ class Column:
 
     @cached_property
     def _code_of(self) -> dict[str, int]:
-        return {_canonical(value): code for code, value in enumerate(self.values or ())}
+        return {canonical(value): code for code, value in enumerate(self.values or ())}
 
     def code(self, value: Any) -> int | None:
         """Code of one non-missing value, or None where it is not a declared category."""
@@ -123,7 +123,7 @@ class Column:
             return number if number is not None and number in self.values else None
         found = self._code_of.get(value) if isinstance(value, str) else None
         if found is None:
-            found = self._code_of.get(_canonical(value))
+            found = self._code_of.get(canonical(value))
         return found if found is not None else self._code_of.get(str(value))
 
     def encode(
@@ -132,14 +132,26 @@ class Column:
         """Turn values into codes or numbers; also return the vocabulary of an open column."""
         if not self.is_coded:
             return self._encode_numbers(series), None
-        codes, uniques = pd.factorize(series)
+        codes, uniques = self._factorized(series)
         if self.values is None:
-            return codes, np.array([_plain(value) for value in uniques], dtype=object)
+            words = {canonical(value): _plain(value) for value in reversed(uniques)}
+            position = {word: code for code, word in enumerate(words)}
+            lookup = [position[canonical(value)] for value in uniques]
+            vocabulary = np.empty(len(words), dtype=object)
+            vocabulary[:] = list(words.values())
+            return np.array([*lookup, MISSING_CODE], dtype=np.int64)[codes], vocabulary
         known = [self.code(value) for value in uniques]
         if None in known:
             known = self._resolve_unknown(known, codes, uniques, unknown)
-        lookup = np.array([*known, MISSING_CODE], dtype=np.int64)
-        return lookup[codes], None
+        return np.array([*known, MISSING_CODE], dtype=np.int64)[codes], None
+
+    def _factorized(self, series: pd.Series) -> tuple[np.ndarray, Any]:
+        try:
+            return pd.factorize(series)
+        except TypeError:
+            odd = series.map(lambda value: not isinstance(value, Hashable)).to_numpy(dtype=bool)
+            self._refuse(series, odd, "a single value")
+            raise
 
     def _resolve_unknown(
         self, known: list[int | None], codes: np.ndarray, uniques: Any, unknown: str
@@ -172,7 +184,7 @@ class Column:
         return numbers
 
     def _encode_times(self, series: pd.Series) -> np.ndarray:
-        stamps = _to_timestamps(series)
+        stamps = _to_timestamps(series, keep_local=self.kind == "date")
         missing = stamps.isna().to_numpy()
         wanted = "a date (YYYY-MM-DD or YYYYMMDD)" if self.kind == "date" else "a date and time"
         self._refuse(series, missing & series.notna().to_numpy(), wanted)
@@ -225,7 +237,7 @@ def _parse_categories(name: str, representation: Any) -> tuple[Any, ...] | range
         return range(int(representation))
     if isinstance(representation, Sequence) and not isinstance(representation, str):
         values = tuple(representation)
-        keys = [_canonical(value) for value in values]
+        keys = [canonical(value) for value in values]
         repeated = [value for value, key in zip(values, keys, strict=True) if keys.count(key) > 1]
         if not values or repeated:
             problem = f"repeats {listing(repeated)}" if repeated else "is empty"
@@ -241,7 +253,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _canonical(value: Any) -> str:
+def canonical(value: Any) -> str:
     """The text under which 1, 1.0 and "1" are the same category."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
@@ -261,13 +273,18 @@ def _to_float(series: pd.Series) -> np.ndarray:
     return np.array(numbers.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
 
 
-def _to_timestamps(series: pd.Series) -> pd.Series:
-    """Parse timestamps, ISO text, and YYYYMMDD as text or number."""
+def _to_timestamps(series: pd.Series, *, keep_local: bool) -> pd.Series:
+    """Parse timestamps, ISO text, and YYYYMMDD as text or number.
+
+    A time with a zone becomes universal time, or, where only the day matters, stays as it reads.
+    """
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
         stamps = series
     else:
-        text = series.map(_canonical, na_action="ignore").astype(object)
-        compact = text.str.fullmatch(r"\d{8}").fillna(False).astype(bool)
+        text = series.map(canonical, na_action="ignore").astype(object)
+        compact = pd.Series(
+            [_is_eight_digits(value) for value in text], index=text.index, dtype=bool
+        )
         stamps = pd.to_datetime(text.mask(compact), errors="coerce", format="ISO8601", utc=True)
         if compact.any():
             eight_digits = pd.to_datetime(
@@ -275,8 +292,13 @@ def _to_timestamps(series: pd.Series) -> pd.Series:
             )
             stamps = stamps.fillna(eight_digits)
     if getattr(stamps.dtype, "tz", None) is not None:
-        stamps = stamps.dt.tz_convert("UTC").dt.tz_localize(None)
+        zoned = stamps if keep_local else stamps.dt.tz_convert("UTC")
+        stamps = zoned.dt.tz_localize(None)
     return stamps
+
+
+def _is_eight_digits(value: Any) -> bool:
+    return isinstance(value, str) and len(value) == 8 and value.isdigit()
 
 
 def _from_seconds(seconds: np.ndarray) -> np.ndarray:

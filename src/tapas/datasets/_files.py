@@ -93,7 +93,11 @@ def table_to_csv(table: EncodedTable, *, header: bool = True) -> str:
     frame = table.to_frame()
     columns = {column.name: _as_text(frame[column.name], column) for column in table.columns}
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
+    # The csv module leaves a lone carriage return unquoted, and readers take it for a line end.
+    returns = any("\r" in cell for cells in columns.values() for cell in cells)
+    writer = csv.writer(
+        buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
+    )
     if header:
         writer.writerow(columns)
     # A lone empty cell would be an empty line, which readers skip.
@@ -145,18 +149,21 @@ def _with_missing(
     for position, name in enumerate(cells.columns):
         series = cells.iloc[:, position]
         column = declared.get(name)
-        own = {token for token in tokens if column is None or not _is_category(column, token)}
+        own = {token for token in tokens if column is None or _can_mean_missing(column, token)}
         columns[name] = series.mask(series.isin(own), np.nan)
     return pd.concat(columns, axis=1) if columns else cells
 
 
-def _is_category(column: Column, token: str) -> bool:
-    return column.values is not None and column.code(token) is not None
+def _can_mean_missing(column: Column, token: str) -> bool:
+    """Free text may well be "NA"; a category of that name is a category."""
+    if column.kind == "string":
+        return token == ""
+    return column.values is None or column.code(token) is None
 
 
 def _as_text(series: pd.Series, column: Column) -> list[str]:
     missing = series.isna().to_numpy()
-    blank = next(t for t in MISSING_TOKENS if not _is_category(column, t)) if missing.any() else ""
+    blank = _blank(column) if missing.any() else ""
     if column.kind == "date":
         texts = series.dt.strftime("%Y-%m-%d")
     elif column.kind == "datetime":
@@ -167,6 +174,16 @@ def _as_text(series: pd.Series, column: Column) -> list[str]:
         texts = series
     values = texts.astype(object).to_numpy()
     return [blank if absent else str(value) for value, absent in zip(values, missing, strict=True)]
+
+
+def _blank(column: Column) -> str:
+    for token in MISSING_TOKENS:
+        if _can_mean_missing(column, token):
+            return token
+    raise SchemaError(
+        f"column {column.name!r} has missing values, and every text that could stand for one is a "
+        f"category: rename one of {listing(MISSING_TOKENS, 10)}"
+    )
 
 
 def _integer_text(value: float) -> str:

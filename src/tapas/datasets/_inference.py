@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tapas._validate import check_count, listing
+from tapas.datasets._columns import LARGEST_EXACT_INTEGER
 from tapas.errors import SchemaError
 
 SMALL_INTEGER_RANGE = 25
@@ -35,7 +36,7 @@ def infer_schema(
 def _describe(series: pd.Series, max_categories: int) -> Guess:
     present = series.dropna()
     dtype = series.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
+    if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
         return _describe_categorical(dtype)
     if present.empty:
         return "real", "number", "no value present"
@@ -63,6 +64,8 @@ def _describe_times(present: pd.Series) -> Guess:
 
 def _describe_numbers(numbers: np.ndarray) -> Guess:
     low, high = float(numbers.min()), float(numbers.max())
+    if max(abs(low), abs(high)) > LARGEST_EXACT_INTEGER and np.all(np.isfinite(numbers)):
+        return "countable", "string", "integers of 2**53 and more: most likely an identifier"
     if np.all(numbers == np.floor(numbers)):
         if low >= 0 and high <= 1:
             return "finite", 2, "integers 0 and 1"

@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,18 @@ from tapas.datasets._columns import Column
 from tapas.datasets._encoding import EncodedTable
 from tapas.errors import StoreError
 
+# What numpy, zipfile and zlib raise on files that are cut or changed.
+DAMAGE = (
+    OSError,
+    KeyError,
+    ValueError,
+    TypeError,
+    IndexError,
+    EOFError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 Packed = tuple[dict[str, np.ndarray], dict[str, Any]]
 
 
@@ -73,7 +86,7 @@ def read_table(
 ) -> tuple[EncodedTable, dict[str, Any]]:
     """Read a table that `write_table` wrote, and the JSON values beside it."""
     try:
-        with np.load(path, allow_pickle=False) as packed:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as packed:
             arrays = {name: packed[name] for name in ("codes", "numbers")}
             notes = json.loads(packed["notes"].tobytes())
         return unpack_table(arrays, notes, columns), notes["extra"]
@@ -81,7 +94,7 @@ def read_table(
         raise
     except StoreError as error:
         raise StoreError(f"{path}: {error}") from error
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
+    except (*DAMAGE, AttributeError) as error:
         raise StoreError(f"{path} is damaged and cannot be read: {error}") from error
 
 

@@ -330,10 +330,10 @@ class TabularDataset(Dataset):
         positions = _as_positions(records_out)
         if len(positions) == 0:
             positions = self._random_positions(len(records_in), random_state)
-        if len(positions) != len(records_in):
+        if len(set(positions.tolist())) != len(records_in):
             raise RecordError(
-                f"records_out names {len(positions)} rows and records_in has {len(records_in)}: "
-                f"they must be as many"
+                f"records_out names {len(set(positions.tolist()))} different rows and records_in "
+                f"has {len(records_in)}: they must be as many"
             )
         keep = np.ones(len(self), dtype=bool)
         keep[_checked_positions(positions, len(self))] = False
@@ -527,12 +527,16 @@ def _frame_in_schema_order(data: Any, description: DataDescription) -> pd.DataFr
     names = list(description.columns)
     if not isinstance(data, pd.DataFrame):
         frame = pd.DataFrame(data)
-        if frame.shape[1] != len(names) and not (frame.empty and frame.shape[1] == 0):
+        if frame.empty and frame.shape[1] == 0:
+            return pd.DataFrame(columns=names)
+        if not isinstance(frame.columns, pd.RangeIndex):
+            return _frame_in_schema_order(frame, description)
+        if frame.shape[1] != len(names):
             raise SchemaError(
                 f"the data has {frame.shape[1]} columns and the schema {len(names)}: "
                 f"{listing(names)}"
             )
-        return pd.DataFrame(data, columns=names) if frame.empty else frame.set_axis(names, axis=1)
+        return frame.set_axis(names, axis=1)
     present = list(data.columns)
     if present == names:
         return data

@@ -266,4 +266,16 @@ def _run_sent_chunk(digest: str, payload: bytes, keys: list[Any]) -> Chunk:
         _received_tasks.clear()
         _received_tasks[digest] = cloudpickle.loads(payload)
     with _same_everywhere():
-        return _run_chunk(_received_tasks[digest], keys)
+        values, error, seconds = _run_chunk(_received_tasks[digest], keys)
+    return values, None if error is None else _that_travels(error), seconds
+
+
+def _that_travels(error: BaseException) -> BaseException:
+    """The error itself if another process can rebuild it, else one that tells of it."""
+    import cloudpickle
+
+    try:
+        cloudpickle.loads(cloudpickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

@@ -93,6 +93,8 @@ class GeneratorFromExecutable(Generator):
             raise MechanismError(
                 f"{self._label} did not finish within {self.timeout} seconds"
             ) from error
+        except UnicodeDecodeError as error:
+            raise MechanismError(f"{self._label} printed what is not UTF-8: {error}") from error
         except OSError as error:
             raise MechanismError(f"{self._label} could not be started: {error}") from error
         if done.returncode != 0:

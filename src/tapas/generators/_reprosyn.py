@@ -38,7 +38,7 @@ class ReprosynGenerator(Generator):
         if self.dataset is None:
             raise NotTrainedError(f"no dataset was given to {self._label}: call fit first")
         method = self.reprosyn_class(
-            dataset=self.dataset.data,
+            dataset=self.dataset.table.to_frame(),
             metadata=self.dataset.description.schema,
             size=num_samples,
             **self.kwargs,

@@ -20,7 +20,7 @@ class ThreatModel(ABC):
         """Write the threat model and its trials into the folder `name`.
 
         Without a name, the one of the last `save` or `load` is used. Saving again adds the trials
-        that are new; another threat model saved under that name is replaced.
+        that are new; what another threat model left there is moved to ``name~``.
         """
         from tapas.threat_models._saving import save_threat_model
 

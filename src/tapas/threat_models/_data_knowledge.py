@@ -22,6 +22,11 @@ class AttackerKnowledgeOnData(ABC):
 
     is_exact = False
 
+    @property
+    def draws_from_globals(self) -> bool:
+        """Whether drawing uses the global random generators, which threads would share."""
+        return True
+
     @abstractmethod
     def generate_datasets(self, num_samples: int, training: bool = True) -> list[Any]:
         """Draw datasets for the attacker (`training`) or for the evaluation."""
@@ -44,6 +49,11 @@ class AttackerKnowledgeOnData(ABC):
 
 class AttackerKnowledgeWithLabel(ABC):
     """Draws private datasets together with the secret planted in each."""
+
+    @property
+    def draws_from_globals(self) -> bool:
+        """Whether drawing uses the global random generators, which threads would share."""
+        return True
 
     @abstractmethod
     def generate_datasets_with_label(
@@ -112,6 +122,11 @@ class AuxiliaryDataKnowledge(AttackerKnowledgeOnData):
         self._label = f"{self.aux_data.label} (AUX)"
 
     @property
+    def draws_from_globals(self) -> bool:
+        """Not unless a subclass draws in its own way."""
+        return type(self).generate_datasets is not AuxiliaryDataKnowledge.generate_datasets
+
+    @property
     def auxiliary(self) -> TabularDataset:
         """Data that the attacker holds."""
         return self.aux_data
@@ -127,6 +142,8 @@ class AuxiliaryDataKnowledge(AttackerKnowledgeOnData):
 
     def draw_dataset(self, address: Address) -> TabularDataset:
         """Block ``i mod B`` of shuffle ``i // B``, where B disjoint blocks fit into the data."""
+        if self.draws_from_globals:
+            return super().draw_dataset(address)
         pool = self.aux_data if address.training else self.test_data
         size = self.num_training_records
         if size > len(pool):
@@ -162,6 +179,11 @@ class ExactDataKnowledge(AttackerKnowledgeOnData):
         self._label = f"{training_dataset.label} (EXACT)"
 
     @property
+    def draws_from_globals(self) -> bool:
+        """Not unless a subclass draws in its own way."""
+        return type(self).generate_datasets is not ExactDataKnowledge.generate_datasets
+
+    @property
     def auxiliary(self) -> TabularDataset:
         """Data that the attacker holds: all of it."""
         return self.training_dataset
@@ -172,7 +194,7 @@ class ExactDataKnowledge(AttackerKnowledgeOnData):
 
     def draw_dataset(self, address: Address) -> TabularDataset:
         """The private dataset."""
-        return self.training_dataset
+        return super().draw_dataset(address) if self.draws_from_globals else self.training_dataset
 
     def _get_data(self) -> TabularDataset:
         return self.training_dataset

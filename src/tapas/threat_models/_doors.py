@@ -26,6 +26,8 @@ def judge(threat_model: Any, attack: Any, num_samples: int | None, ignore_memory
 def _judge_observer(
     threat_model: Any, attack: Any, num_samples: int | None, ignore_memory: bool
 ) -> Judged:
+    if getattr(attack, "briefing", None) is None:
+        attack._brief(threat_model)  # trained by other means than train()
     observed = threat_model.observe(
         attack, num_samples, training=False, ignore_memory=ignore_memory
     )
@@ -40,7 +42,7 @@ def _judge_by_doors(
     releases, secrets, groups = threat_model._samples(num_samples, False, ignore_memory)
     scores = attack.attack_score(releases) if hasattr(attack, "attack_score") else None
     if getattr(attack, "decides_from_scores", False):
-        decisions = attack.decide(np.asarray(scores))
+        decisions = attack.decide(np.asarray(scores)[:, None])[:, 0]
     else:
         decisions = attack.attack(releases)
     return Judged(

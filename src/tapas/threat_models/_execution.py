@@ -8,12 +8,7 @@ from tapas.datasets import TabularDataset
 from tapas.engine import Progress, TaskFailedError, Workers, run_tasks
 from tapas.errors import MechanismError, ReproducibilityWarning, ThreatModelError
 from tapas.threat_models._game import Game, Outcome, TrialTask, Work
-from tapas.threat_models._mechanism_knowledge import AttackerKnowledgeOnGenerator
-from tapas.threat_models._mechanism_runs import (
-    accepts_seed,
-    is_coroutine_mechanism,
-    run_coroutine,
-)
+from tapas.threat_models._mechanism_runs import is_coroutine_mechanism, run_coroutine
 from tapas.threat_models._trials import PROBE, Address
 
 ROWS_WORTH_A_PROBE = 8
@@ -31,13 +26,14 @@ def execute(
 ) -> None:
     """Run all work, handing over each outcome as soon as it is there."""
     try:
-        _check_concurrency(task.game.mechanism, workers, num_concurrent)
+        _check_concurrency(task.game, workers, num_concurrent)
         if num_concurrent > 1:
             run_coroutine(_run_coroutines(task, work, receive, num_concurrent, progress))
         else:
             run_tasks(task, work, receive=receive, workers=workers, progress=progress)
     except TaskFailedError as failure:
-        raise (failure.__cause__ or failure) from None
+        cause = failure.__cause__ or failure
+        raise cause from cause.__cause__
     finally:
         progress.close()
 
@@ -82,29 +78,31 @@ async def _run_coroutines(
             raise result
 
 
-def _check_concurrency(
-    knowledge: AttackerKnowledgeOnGenerator, workers: Workers, num_concurrent: int
-) -> None:
+def _check_concurrency(game: Game, workers: Workers, num_concurrent: int) -> None:
     """Refuse what would not be reproducible or makes no sense."""
-    generator = getattr(knowledge, "generator", None)
-    seeded = generator is not None and accepts_seed(generator)
+    knowledge = game.mechanism
+    seeded = not (knowledge.draws_from_globals or game.data.draws_from_globals)
     if num_concurrent > 1:
-        if not is_coroutine_mechanism(generator):
+        if not is_coroutine_mechanism(getattr(knowledge, "generator", None)):
             raise ThreatModelError(
                 f"num_concurrent={num_concurrent} is for mechanisms whose __call__ is a "
                 f"coroutine; {knowledge.label!r} is not one. Use n_jobs for processes."
             )
         if not seeded:
             warnings.warn(
-                f"{knowledge.label!r} takes no seed, so its concurrent runs are not "
-                f"reproducible: give its __call__ a random_state parameter, or use "
-                f"num_concurrent=1",
+                f"{_unseeded(game)} takes no seed, so concurrent runs are not reproducible: give "
+                f"it a random_state parameter, or use num_concurrent=1",
                 ReproducibilityWarning,
                 stacklevel=6,
             )
     elif workers.are_threads and not seeded:
         raise ThreatModelError(
-            f"{knowledge.label!r} takes no seed, so threads would share the global random "
+            f"{_unseeded(game)} takes no seed, so threads would share the global random "
             f"generators and results would not be reproducible: use processes (n_jobs=...) or "
             f"give it a random_state parameter"
         )
+
+
+def _unseeded(game: Game) -> str:
+    part = game.mechanism if game.mechanism.draws_from_globals else game.data
+    return repr(part.label)

@@ -49,6 +49,8 @@ class Game:
             if inspect.isawaitable(output):
                 output = await asyncio.wait_for(output, self.timeout)
             release = self._released(output, run, dataset)
+        except KnowledgeError:
+            raise
         except Exception as error:
             raise self._failure(address, error) from error
         return self._trial(address, release, secrets)

@@ -11,18 +11,46 @@ from typing import Any
 
 import numpy as np
 
+from tapas._random import stream
 from tapas._validate import listing
 from tapas.datasets import TabularDataset
-from tapas.errors import ThreatModelError
+from tapas.errors import SchemaError, ThreatModelError
+from tapas.threat_models._trials import PLACEMENT, SECRET, Address
 
 
 @dataclass(frozen=True)
 class PlantingStreams:
-    """Random streams for planting: the secrets, the rows that leave, and the row order."""
+    """Random streams for planting, each made when it is asked for.
 
-    secrets: np.random.Generator
-    leaving: np.random.Generator
-    order: np.random.Generator
+    Attributes
+    ----------
+    background : Address
+        Shared by trials that mirror each other.
+    trial : Address
+    same_rows_leave : bool
+        Whether targets take the place of the same rows in every trial.
+    """
+
+    background: Address
+    trial: Address
+    same_rows_leave: bool = False
+
+    @property
+    def secrets(self) -> np.random.Generator:
+        """For the secrets."""
+        return self.background.stream(SECRET)
+
+    @property
+    def leaving(self) -> np.random.Generator:
+        """For the rows whose place targets take."""
+        if self.same_rows_leave:
+            return stream(self.background.seed, PLACEMENT)
+        return self.background.stream(PLACEMENT)
+
+    @property
+    def order(self) -> np.random.Generator:
+        """For the order of rows."""
+        return self.trial.stream(PLACEMENT)
 
 
 class Goal(ABC):
@@ -107,6 +135,10 @@ class AttributeGoal(Goal):
                 f"attribute_values must be at least two different values, got "
                 f"{listing(self.values)}"
             )
+        try:
+            _ = self.variants
+        except SchemaError as error:
+            raise ThreatModelError(f"attribute_values: {error}") from error
         if self.distribution is not None:
             weights = np.asarray(self.distribution, dtype=float)
             if (
@@ -140,7 +172,17 @@ class AttributeGoal(Goal):
         places = leaving_rows(dataset, self.targets, rng.leaving)
         targets = self.variants.take(np.arange(self.num_targets) * len(self.values) + chosen)
         planted = substituted(dataset, targets, places, np.arange(self.num_targets))
-        return planted, np.array(self.values)[chosen]
+        return planted, _as_array(self.values)[chosen]
+
+
+def _as_array(values: tuple[Any, ...]) -> np.ndarray:
+    """An array that keeps every value as it is; numpy would turn mixed types into text."""
+    array = np.array(values)
+    if array.shape == (len(values),) and array.tolist() == list(values):
+        return array
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
 
 
 def leaving_rows(

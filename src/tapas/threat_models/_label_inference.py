@@ -228,7 +228,8 @@ class LabelInferenceThreatModel(TrainableThreatModel):
         game = self._game()
         replay = game.exposes_mechanism
         attacks = self._distinct(attacks)
-        seen = [ledger.observations(attack.observation_key, phase) for attack in attacks]
+        keys = [attack.observation_key for attack in attacks]
+        seen = [ledger.observations(key, phase) for key in keys]
 
         def is_missing(index: int) -> bool:
             if index in ledger.failures(phase):
@@ -243,7 +244,6 @@ class LabelInferenceThreatModel(TrainableThreatModel):
                 return
             if whole is not None and replay:
                 whole[item.index] = outcome.trial
-            keys = [attack.observation_key for attack in attacks]
             ledger.keep(outcome.trial, dict(zip(keys, outcome.observations, strict=True)))
 
         work = [

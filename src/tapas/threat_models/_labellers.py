@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapas._random import ambient_rng, integer_seed, stream
+from tapas._random import ambient_rng, integer_seed
 from tapas.datasets import TabularDataset, TabularRecord
 from tapas.errors import ThreatModelError
 from tapas.threat_models._data_knowledge import (
@@ -14,7 +14,7 @@ from tapas.threat_models._data_knowledge import (
     AttackerKnowledgeWithLabel,
 )
 from tapas.threat_models._goals import AttributeGoal, Goal, MembershipGoal, PlantingStreams
-from tapas.threat_models._trials import PLACEMENT, SECRET, Address
+from tapas.threat_models._trials import Address
 
 
 @dataclass(frozen=True)
@@ -56,23 +56,26 @@ class _GoalLabeller(AttackerKnowledgeWithLabel):
         self.goal = goal
         self.generate_pairs = pairs
 
+    @property
+    def draws_from_globals(self) -> bool:
+        """Where the data knowledge does, or a subclass draws in its own way."""
+        own = type(self).generate_datasets_with_label
+        return own is not _GoalLabeller.generate_datasets_with_label or bool(
+            getattr(self.attacker_knowledge, "draws_from_globals", True)
+        )
+
     def draw_labelled(self, address: Address) -> tuple[TabularDataset, np.ndarray]:
         """Private dataset and secrets; trials 2j and 2j+1 mirror each other if paired."""
+        own = type(self).generate_datasets_with_label
+        if own is not _GoalLabeller.generate_datasets_with_label:
+            return super().draw_labelled(address)
         background = address.at(self.group_of(address.index))
         dataset = self.attacker_knowledge.draw_dataset(background)
-        streams = PlantingStreams(
-            secrets=background.stream(SECRET),
-            leaving=self._leaving_stream(background),
-            order=address.stream(PLACEMENT),
-        )
+        # An attacker who knows the data exactly knows which rows leave: always the same.
+        exact = bool(getattr(self.attacker_knowledge, "is_exact", False))
         mirrored = self.generate_pairs and address.index % 2 == 1
+        streams = PlantingStreams(background, address, same_rows_leave=exact)
         return self.goal.plant(dataset, rng=streams, mirrored=mirrored)
-
-    def _leaving_stream(self, background: Address) -> np.random.Generator:
-        if getattr(self.attacker_knowledge, "is_exact", False):
-            # The attacker knows which rows leave: they are the same in every trial.
-            return stream(background.seed, PLACEMENT)
-        return background.stream(PLACEMENT)
 
     def group_of(self, index: int) -> int:
         """Both trials of a pair are one group."""

@@ -10,6 +10,7 @@ from tapas._random import ambient_rng, integer_seed
 from tapas.errors import KnowledgeError
 from tapas.threat_models._mechanism_runs import (
     MechanismRun,
+    accepts_seed,
     finished,
     globals_for,
     run_mechanism,
@@ -21,6 +22,11 @@ class AttackerKnowledgeOnGenerator(ABC):
 
     A subclass writes `generate`.
     """
+
+    @property
+    def draws_from_globals(self) -> bool:
+        """Whether a run uses the global random generators, which threads would share."""
+        return True
 
     @abstractmethod
     def generate(self, training_dataset: Any, training_mode: bool = True) -> Any:
@@ -70,6 +76,10 @@ class _KnownGenerator(AttackerKnowledgeOnGenerator):
         seed_globals: bool = True,
     ) -> MechanismRun:
         """One run of the generator that depends on the arguments alone."""
+        if self._generates_in_its_own_way:
+            return super().run(
+                training_dataset, training_mode=training_mode, rng=rng, seed_globals=seed_globals
+            )
         parameters = self._parameters(training_mode, rng, seed_globals)
         return run_mechanism(
             self.generator,
@@ -79,6 +89,15 @@ class _KnownGenerator(AttackerKnowledgeOnGenerator):
             rng=rng,
             seed_globals=seed_globals,
         )
+
+    @property
+    def _generates_in_its_own_way(self) -> bool:
+        return type(self).generate is not _KnownGenerator.generate
+
+    @property
+    def draws_from_globals(self) -> bool:
+        """Unless the generator takes a seed."""
+        return self._generates_in_its_own_way or not accepts_seed(self.generator)
 
     def _parameters(
         self, training_mode: bool, rng: np.random.Generator, seed_globals: bool
@@ -177,6 +196,11 @@ class UncertainBoxKnowledge(_KnownGenerator):
             )
         self.prior = prior
         self.final_parameters = final_parameters
+
+    @property
+    def draws_from_globals(self) -> bool:
+        """The prior may, and does in its documented use."""
+        return True
 
     def _parameters(
         self, training_mode: bool, rng: np.random.Generator, seed_globals: bool

@@ -4,6 +4,7 @@ import asyncio
 import copy
 import inspect
 import threading
+import warnings
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tapas._random import integer_seed, seeded_globals
+from tapas.errors import ReproducibilityWarning
 from tapas.generators import Generator
 
 SEED_PARAMETERS = ("random_state", "seed")
@@ -63,8 +65,13 @@ def own_copy(generator: Any) -> Any:
     """A copy whose training cannot touch the original."""
     try:
         return copy.deepcopy(generator)
-    except Exception:
-        # Handles, locks and the like cannot be copied deeply; fit still rebinds on a shallow copy.
+    except Exception as error:
+        warnings.warn(
+            f"{getattr(generator, 'label', type(generator).__name__)!r} cannot be copied whole "
+            f"({error}), so what one run changes inside it may reach the next: make it anew in fit",
+            ReproducibilityWarning,
+            stacklevel=2,
+        )
         return copy.copy(generator)
 
 

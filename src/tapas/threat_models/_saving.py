@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapas.datasets import DataDescription, TabularDataset
+from tapas.datasets._encoding import EncodedTable
 from tapas.datasets._npz import read_table, write_table
 from tapas.errors import StoreError
 from tapas.generators import GeneratorFromExecutable, Raw
@@ -36,20 +37,27 @@ _BOXES = {
 
 
 def save_threat_model(threat_model: Any, name: str) -> None:
-    """Write the folder `name`: add what is new, or replace what another threat model left."""
+    """Write the folder `name`: add what is new.
+
+    What another threat model left there is moved aside, to ``name~``.
+    """
     if type(threat_model) not in (TargetedMIA, TargetedAIA):
         raise StoreError(
             f"only TargetedMIA and TargetedAIA can be saved, not {type(threat_model).__name__}"
         )
     folder = Path(name)
-    folder.mkdir(parents=True, exist_ok=True)
-    manifest = _describe(threat_model, folder)
-    _clear_other_question(folder, manifest)
+    manifest, tables = _describe(threat_model)
+    _move_another_aside(folder, manifest)
+    for label, table in tables.items():
+        if not (folder / "tables" / f"{label}.npz").exists():
+            write_table(folder / "tables" / f"{label}.npz", table)
+    threat_model.atk_know_data.target_records.description.to_json(folder / "schema.json")
     for phase in PHASES:
         for index in threat_model._ledger.indices(phase):
             path = _trial_path(folder, phase, index)
             if not path.exists():
-                _write_trial(path, threat_model._ledger.trial(phase, index))
+                description = threat_model.atk_know_data.target_records.description
+                _write_trial(path, threat_model._ledger.trial(phase, index), description)
     temporary = folder / ".manifest.tmp"
     temporary.write_text(json.dumps(manifest, indent=2), encoding="utf-8")
     os.replace(temporary, folder / "manifest.json")
@@ -59,10 +67,11 @@ def load_threat_model(name: str, foreign: dict[str, Any]) -> LabelInferenceThrea
     """Rebuild the threat model in the folder `name`."""
     folder = Path(name)
     manifest = _read_manifest(folder)
+    handed_in = _Foreign(name, foreign)
     try:
-        return _rebuild(folder, manifest, _Foreign(name, foreign))
-    except KeyError as error:
-        raise StoreError(f"{name}/manifest.json lacks the key {error}") from error
+        return _rebuild(folder, manifest, handed_in)
+    except (KeyError, FileNotFoundError, json.JSONDecodeError) as error:
+        raise StoreError(f"{name} is damaged or incomplete: {error!r}") from error
 
 
 class _Foreign:
@@ -90,11 +99,12 @@ class _Foreign:
         return self._given.get(key)
 
 
-def _describe(threat_model: Any, folder: Path) -> dict[str, Any]:
+def _describe(threat_model: Any) -> tuple[dict[str, Any], dict[str, EncodedTable]]:
+    """The manifest, and the tables it speaks of."""
     labeller = threat_model.atk_know_data
     targets = labeller.target_records
-    targets.description.to_json(folder / "schema.json")
-    write_table(folder / "tables" / "targets.npz", targets.table)
+    data, tables = _describe_data(labeller.attacker_knowledge)
+    tables = {"targets": targets.table, **tables}
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "kind": type(threat_model).__name__,
@@ -103,7 +113,8 @@ def _describe(threat_model: Any, folder: Path) -> dict[str, Any]:
         "num_concurrent": threat_model.num_concurrent,
         "fresh_rounds": threat_model._ledger.fresh_rounds,
         "targets_label": targets.description.label,
-        "data": _describe_data(labeller.attacker_knowledge, folder),
+        "tables": {label: table.digest() for label, table in tables.items()},
+        "data": data,
         "mechanism": _describe_mechanism(threat_model.atk_know_gen),
     }
     if isinstance(threat_model, TargetedMIA):
@@ -111,26 +122,25 @@ def _describe(threat_model: Any, folder: Path) -> dict[str, Any]:
         manifest["replace_target"] = labeller.replace_target
     else:
         manifest["sensitive_attribute"] = threat_model.sensitive_attribute
-        manifest["attribute_values"] = _plain(threat_model.attribute_values)
-        manifest["distribution"] = _plain(threat_model.distribution)
-    return manifest
+        manifest["attribute_values"] = threat_model.attribute_values
+        manifest["distribution"] = threat_model.distribution
+    return _plain(manifest), tables
 
 
-def _describe_data(knowledge: Any, folder: Path) -> dict[str, Any]:
+def _describe_data(knowledge: Any) -> tuple[dict[str, Any], dict[str, EncodedTable]]:
     if type(knowledge) is AuxiliaryDataKnowledge:
-        write_table(folder / "tables" / "aux.npz", knowledge.aux_data.table)
-        write_table(folder / "tables" / "test.npz", knowledge.test_data.table)
-        return {
+        described = {
             "kind": "AuxiliaryDataKnowledge",
             "seed": knowledge.seed,
             "num_training_records": knowledge.num_training_records,
             "aux_label": knowledge.aux_data.label,
             "test_label": knowledge.test_data.label,
         }
+        return described, {"aux": knowledge.aux_data.table, "test": knowledge.test_data.table}
     if type(knowledge) is ExactDataKnowledge:
-        write_table(folder / "tables" / "exact.npz", knowledge.training_dataset.table)
-        return {"kind": "ExactDataKnowledge", "label": knowledge.training_dataset.label}
-    return {"kind": "foreign", "name": type(knowledge).__name__}
+        described = {"kind": "ExactDataKnowledge", "label": knowledge.training_dataset.label}
+        return described, {"exact": knowledge.training_dataset.table}
+    return {"kind": "foreign", "name": type(knowledge).__name__}, {}
 
 
 def _describe_mechanism(knowledge: Any) -> dict[str, Any]:
@@ -244,10 +254,13 @@ def _trial_path(folder: Path, phase: Phase, index: int) -> Path:
     return folder / "trials" / f"{phase}-{index:06d}.npz"
 
 
-def _write_trial(path: Path, trial: Trial) -> None:
+def _write_trial(path: Path, trial: Trial, description: DataDescription) -> None:
     data = trial.release.data
-    if not isinstance(data, TabularDataset):
-        raise StoreError(f"only tables can be saved, trial {trial.index} released {data!r}")
+    if not isinstance(data, TabularDataset) or data.description != description:
+        raise StoreError(
+            f"only releases with the columns of the targets can be saved; trial {trial.index} "
+            f"released {data!r}"
+        )
     extra = {"index": trial.index, "secrets": _plain(trial.secrets), "group": trial.group}
     write_table(path, data.table, extra)
 
@@ -267,6 +280,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise StoreError(f"{path} is damaged: {error}") from error
+    if not isinstance(manifest, dict):
+        raise StoreError(f"{path} is damaged: it holds no manifest")
     if manifest.get("format") != FORMAT:
         raise StoreError(
             f"{path} has format {manifest.get('format')!r}; this version reads format {FORMAT}"
@@ -274,18 +289,19 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _clear_other_question(folder: Path, manifest: dict[str, Any]) -> None:
-    """Trials of one question must not end up beside those of another."""
-    path = folder / "manifest.json"
-    if not path.exists():
+def _move_another_aside(folder: Path, manifest: dict[str, Any]) -> None:
+    """Trials of one question must not end up beside those of another, nor be lost."""
+    if not folder.exists():
         return
-    before = json.loads(path.read_text(encoding="utf-8"))
-    same = all(
-        _plain(manifest[key]) == before.get(key) for key in manifest if key != "fresh_rounds"
-    )
-    if not same:
-        path.unlink()
-        shutil.rmtree(folder / "trials", ignore_errors=True)
+    try:
+        before = _read_manifest(folder)
+    except StoreError:
+        before = {}
+    same = all(manifest[key] == before.get(key) for key in manifest if key != "fresh_rounds")
+    if not same and (folder / "manifest.json").exists():
+        aside = folder.with_name(folder.name + "~")
+        shutil.rmtree(aside, ignore_errors=True)
+        folder.rename(aside)
 
 
 def _plain(value: Any) -> Any:
@@ -296,4 +312,6 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
     return value

@@ -49,7 +49,7 @@ class Address:
 
     def at(self, index: int) -> "Address":
         """The address of another trial of the same phase and round."""
-        return replace(self, index=index)
+        return Address(self.seed, self.phase, index, self.round)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,72 @@
+"""What one query of a model's probabilities says about a record: a few numbers each."""
+
+from typing import Any
+
+import numpy as np
+
+from tapas.models import Model, Records
+
+CLASS, TRUE, REST, LARGEST, ENTROPY, MODIFIED, PREDICTED = range(7)
+SMALLEST = 1e-300  # stands in for a probability of zero in a logarithm
+LEAST_CLIP, MOST_CLIP = 1e-12, 0.005
+
+
+def score_statistics(model: Model, targets: Records) -> np.ndarray:
+    """Ask for the probabilities of each record once.
+
+    Returns
+    -------
+    ndarray, (records, 7)
+        Code of the true class; its probability; that of all other classes together; the largest
+        probability; sum of p ln p; modified entropy (Song and Mittal 2021), negated so that high
+        means member; code of the likeliest class.
+    """
+    return statistics_of(model.predict_proba(targets.X), model.codes_of(targets.y))
+
+
+def statistics_of(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The statistics of probabilities (records, classes) and class codes (records,)."""
+    rows = np.arange(len(codes))
+    true = probabilities[rows, codes]
+    others = probabilities.copy()
+    others[rows, codes] = 0.0
+    # Summed without the true class: one minus it would round small probabilities away.
+    rest = others.sum(axis=1)
+    entropy = (probabilities * np.log(np.maximum(probabilities, SMALLEST))).sum(axis=1)
+    unlikely = np.log(np.maximum(1.0 - others, SMALLEST))
+    modified = rest * np.log(np.maximum(true, SMALLEST)) + (others * unlikely).sum(axis=1)
+    return np.column_stack(
+        [
+            codes,
+            true,
+            rest,
+            probabilities.max(axis=1),
+            entropy,
+            modified,
+            probabilities.argmax(axis=1),
+        ]
+    )
+
+
+def clip_for(observations: np.ndarray) -> float:
+    """Half of the smallest step that the probabilities take, where some of them are zero.
+
+    An average of 100 trees moves in steps of 0.01, so zero stands for less than 0.005; a network
+    is almost never exactly at zero, and is clipped hardly at all.
+    """
+    small = np.minimum(observations[..., TRUE], observations[..., REST]).ravel()
+    positive = small[small > 0]
+    if len(positive) == 0 or len(positive) == len(small):
+        return MOST_CLIP if len(positive) == 0 else LEAST_CLIP
+    return float(np.clip(np.quantile(positive, 0.01) / 2, LEAST_CLIP, MOST_CLIP))
+
+
+def logits(observations: np.ndarray, clip: float) -> np.ndarray:
+    """ln p_y - ln sum of the others, both clipped from below."""
+    true, rest = observations[..., TRUE], observations[..., REST]
+    return np.log(np.maximum(true, clip)) - np.log(np.maximum(rest, clip))
+
+
+def chosen_clip(clip: Any, observations: np.ndarray) -> float:
+    """The clip asked for, or the one that fits the observations."""
+    return clip_for(observations) if clip == "auto" else float(clip)

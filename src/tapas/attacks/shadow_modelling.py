@@ -1,0 +1,5 @@
+"""Earlier import path of shadow modelling."""
+
+from tapas.attacks._shadow_modelling import ShadowModellingAttack
+
+__all__ = ["ShadowModellingAttack"]

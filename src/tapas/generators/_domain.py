@@ -1,0 +1,242 @@
+"""The finite set of cells that each column's values fall into: from the schema, never the data.
+
+Everything here is public in the sense of differential privacy. A bound or a category list that
+was read off the private records would itself be a release without protection.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tapas._validate import check_count, listing
+from tapas.datasets import TabularDataset
+from tapas.datasets._columns import MISSING_CODE, Column
+from tapas.errors import ConfigError, SchemaError
+
+DEFAULT_BINS = 16
+
+
+@dataclass(frozen=True)
+class ColumnCells:
+    """The cells of one column; the last is for missing values, where those are declared.
+
+    Attributes
+    ----------
+    column : Column
+    num_values : int
+        Categories or bins.
+    missing : bool
+        Whether there is a further cell for missing values.
+    low, high : float
+        Declared bounds of a number column (as encoded: days, seconds).
+    """
+
+    column: Column
+    num_values: int
+    missing: bool
+    low: float = 0.0
+    high: float = 0.0
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return self.num_values + self.missing
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether values are whole numbers: integers and days."""
+        return self.column.kind in ("integer", "date")
+
+    def cells_of(self, encoded: np.ndarray) -> np.ndarray:
+        """Cell of each value; numbers out of bounds count in the nearest bin."""
+        if self.column.is_coded:
+            absent = encoded == MISSING_CODE
+            cells = encoded.astype(np.int64)
+        else:
+            absent = np.isnan(encoded)
+            inside = np.clip(np.where(absent, self.low, encoded), self.low, self.high)
+            share = (inside - self.low) / self._span
+            cells = np.minimum(share * self.num_values, self.num_values - 1).astype(np.int64)
+        return np.where(absent, self.num_values if self.missing else 0, cells)
+
+    def values_of(self, cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A value in each cell: the category, or a uniform draw from the bin."""
+        absent = cells == self.num_values
+        if self.column.is_coded:
+            return np.where(absent, MISSING_CODE, cells)
+        if self.is_whole:
+            starts = self._whole_edges()
+            first = starts[cells]
+            after = starts[np.minimum(cells + 1, self.num_values)]
+            numbers = np.floor(first + rng.random(len(cells)) * (after - first))
+            numbers = np.minimum(numbers, np.maximum(after - 1, first))
+        else:
+            numbers = self.low + (cells + rng.random(len(cells))) / self.num_values * self._span
+            numbers = np.clip(numbers, self.low, self.high)
+        return np.where(absent, np.nan, numbers)
+
+    @property
+    def _span(self) -> float:
+        """Length of the range; whole numbers own the unit interval above them."""
+        return self.high - self.low + 1 if self.is_whole else max(self.high - self.low, 1e-300)
+
+    def _whole_edges(self) -> np.ndarray:
+        """First whole number of each bin, one past the last, and once more for missing."""
+        inner = np.ceil(np.arange(self.num_values + 1) * (self._span / self.num_values))
+        return self.low + np.append(inner, inner[-1])
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Cells of every column, in schema order.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnCells
+    """
+
+    columns: tuple[ColumnCells, ...]
+
+    @classmethod
+    def declared(
+        cls,
+        dataset: TabularDataset,
+        *,
+        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        bins: int | Mapping[str, int] = DEFAULT_BINS,
+        missing: bool | Iterable[str] = True,
+    ) -> "Domain":
+        """Read the schema of a dataset (not its rows) and what the caller declares.
+
+        Parameters
+        ----------
+        dataset : TabularDataset
+        bounds : mapping, optional
+            Lowest and highest value of each number column; an interval is [0, 1] by itself.
+        bins : int or mapping
+            Bins of each number column, 16 where a mapping names none.
+        missing : bool or iterable of str
+            Columns in which a value may be missing: all, none, or those named. A missing value
+            elsewhere counts in the column's first cell.
+
+        Raises
+        ------
+        ConfigError, SchemaError
+            Names the column for which something is not declared.
+        """
+        if not isinstance(dataset, TabularDataset):
+            raise ConfigError(f"expected a TabularDataset, got {type(dataset).__name__}")
+        names = dataset.description.columns
+        if not names:
+            raise SchemaError("the table has no columns: there is nothing to synthesise")
+        limits = dict(bounds or {})
+        widths = dict(bins) if isinstance(bins, Mapping) else dict.fromkeys(names, bins)
+        absent = set(names) if missing is True else set() if missing is False else set(missing)
+        for given, parameter in ((limits, "bounds"), (widths, "bins"), (absent, "missing")):
+            unknown = sorted(set(given).difference(names), key=str)
+            if unknown:
+                raise ConfigError(
+                    f"{parameter} names {listing(unknown)}; the columns are {listing(names)}"
+                )
+        return cls(
+            tuple(
+                _column_cells(column, limits.get(column.name),
+                              widths.get(column.name, DEFAULT_BINS), column.name in absent)
+                for column in dataset.description.parsed
+            )
+        )  # fmt: skip
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of cells of each column."""
+        return tuple(column.size for column in self.columns)
+
+    def cells_of(self, dataset: TabularDataset) -> np.ndarray:
+        """Cell of every value, (columns, rows)."""
+        table = dataset.table
+        rows = [cells.cells_of(table.column(cells.column.name)) for cells in self.columns]
+        return np.stack(rows)
+
+    def release(
+        self, cells: np.ndarray, like: TabularDataset, rng: np.random.Generator
+    ) -> TabularDataset:
+        """A dataset with a value drawn in each of `cells` (columns, rows)."""
+        coded: list[np.ndarray] = []
+        numbers: list[np.ndarray] = []
+        for column, where in zip(self.columns, cells, strict=True):
+            values = column.values_of(where, rng)
+            (coded if column.column.is_coded else numbers).append(values)
+        most = max((c.num_values for c in self.columns if c.column.is_coded), default=0)
+        table = replace(
+            like.table,
+            codes=_side_by_side(coded, cells.shape[1], np.min_scalar_type(-1 - most)),
+            numbers=_side_by_side(numbers, cells.shape[1], np.dtype(np.float64)),
+            index=pd.RangeIndex(cells.shape[1]),
+        )
+        return TabularDataset.from_table(table, like.description)
+
+
+def _side_by_side(columns: list[np.ndarray], rows: int, dtype: np.dtype) -> np.ndarray:
+    matrix = np.empty((rows, len(columns)), dtype=dtype)
+    for position, values in enumerate(columns):
+        matrix[:, position] = values
+    return matrix
+
+
+def _column_cells(column: Column, bounds: Any, bins: Any, missing: bool) -> ColumnCells:
+    if column.is_coded:
+        if column.values is None:
+            raise SchemaError(
+                f"column {column.name!r} has no declared categories, and reading them off the "
+                f"private records would reveal who is there. Declare it as 'finite' with its list "
+                f"of values, or leave it out (dataset.view(exclude_columns=[{column.name!r}]))."
+            )
+        if bounds is not None:
+            raise ConfigError(
+                f"bounds names {column.name!r}, whose categories the schema already lists"
+            )
+        return ColumnCells(column, len(column.values), missing)
+    low, high = _limits(column, bounds)
+    width = check_count(bins, f"bins of column {column.name!r}", minimum=1)
+    if column.kind in ("integer", "date"):
+        width = int(min(width, high - low + 1))
+    return ColumnCells(column, 1 if low == high else width, missing, low, high)
+
+
+def _limits(column: Column, bounds: Any) -> tuple[float, float]:
+    if bounds is None:
+        if column.type == "interval":
+            return 0.0, 1.0
+        raise ConfigError(
+            f"column {column.name!r} ({column.type}) has no declared bounds, and reading them off "
+            f"the private records would reveal the extreme ones: give "
+            f"bounds={{{column.name!r}: (lowest, highest)}}"
+        )
+    try:
+        ends = list(bounds)
+        low, high = (float(end) for end in column.encode(pd.Series(ends))[0])
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"bounds of column {column.name!r} must be (lowest, highest), got {bounds!r}: {error}"
+        ) from error
+    if column.kind in ("integer", "date"):
+        low, high = float(np.ceil(low)), float(np.floor(high))
+    if not low <= high:
+        raise ConfigError(
+            f"bounds of column {column.name!r} must be (lowest, highest), got {bounds!r}"
+        )
+    _check_range(column, low, high)
+    return low, high
+
+
+def _check_range(column: Column, low: float, high: float) -> None:
+    if column.type == "interval" and (low < 0 or high > 1):
+        raise ConfigError(
+            f"column {column.name!r} is an interval: its bounds must lie in [0, 1], "
+            f"got ({low:g}, {high:g})"
+        )
+    if column.type == "real/non-negative" and low < 0:
+        raise ConfigError(f"column {column.name!r} is non-negative: its lowest bound is {low:g}")

@@ -1,0 +1,106 @@
+"""What the differentially private generators share: declared cells in, drawn values out."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from tapas._validate import check_count, listing
+from tapas.datasets import Dataset, TabularDataset
+from tapas.errors import ConfigError, NotTrainedError
+from tapas.generators._accounting import Budget, check_positive
+from tapas.generators._base import Generator
+from tapas.generators._domain import DEFAULT_BINS, Domain
+
+
+class DPGenerator(Generator):
+    """A generator whose `fit` is differentially private; `generate` only looks at its result.
+
+    The promise is for *add/remove* neighbours: tables that differ by one record being there or
+    not. (Where one record is replaced by another, double epsilon.) Public, and so never taken
+    from the records: the schema with its categories, `bounds`, `bins`, `missing`, and the number
+    of records asked for, which must not be the private one.
+
+    A subclass writes `_learn` and `_draw`.
+
+    Parameters
+    ----------
+    epsilon : float
+    bounds, bins, missing
+        What is declared of the columns: see `NoisyMarginals`.
+
+    Attributes
+    ----------
+    domain_ : Domain
+        Cells of every column.
+    budget_ : Budget
+        What each step spent.
+    """
+
+    relation = "add/remove"
+    delta = 0.0
+
+    def __init__(
+        self,
+        epsilon: float,
+        *,
+        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        bins: int | Mapping[str, int] = DEFAULT_BINS,
+        missing: bool | Iterable[str] = True,
+    ) -> None:
+        super().__init__()
+        self.epsilon = check_positive(epsilon, "epsilon")
+        self.bounds = dict(bounds or {})
+        self.bins = (
+            dict(bins) if isinstance(bins, Mapping) else check_count(bins, "bins", minimum=1)
+        )
+        self.missing = missing if isinstance(missing, bool) else tuple(missing)
+
+    def fit(self, dataset: Dataset, random_state: Any = None, **kwargs: Any) -> Self:
+        """Spend the whole budget on `dataset`; what an earlier fit learnt is forgotten.
+
+        Parameters
+        ----------
+        dataset : TabularDataset
+        random_state : int, optional
+            Seed of the noise. The promise needs it to stay secret.
+        """
+        if kwargs:
+            raise ConfigError(
+                f"{self.label} takes its parameters when it is made; fit got {listing(kwargs)}"
+            )
+        self.trained = False
+        rng = np.random.default_rng(random_state)
+        domain = Domain.declared(
+            dataset,  # type: ignore[arg-type]
+            bounds=self.bounds,
+            bins=self.bins,
+            missing=self.missing,
+        )
+        self.domain_ = domain
+        self.budget_: Budget = self._divide_budget(domain)
+        self._learn(domain.cells_of(dataset), rng)  # type: ignore[arg-type]
+        self._template: TabularDataset = dataset.empty()  # type: ignore[attr-defined]
+        self.trained = True
+        return self
+
+    def generate(self, num_samples: int, random_state: Any = None) -> TabularDataset:
+        """Draw records from what was learnt; this costs no privacy, however often."""
+        if not self.trained:
+            raise NotTrainedError(f"no dataset was given to {self.label}: call fit first")
+        size = check_count(num_samples, "num_samples")
+        rng = np.random.default_rng(random_state)
+        return self.domain_.release(self._draw(size, rng), self._template, rng)
+
+    @abstractmethod
+    def _divide_budget(self, domain: Domain) -> Budget:
+        """What each step may spend; a function of what is public."""
+
+    @abstractmethod
+    def _learn(self, cells: np.ndarray, rng: np.random.Generator) -> None:
+        """Measure the private cells (columns, rows), within the budget."""
+
+    @abstractmethod
+    def _draw(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Cells (columns, `size`) of synthetic records."""

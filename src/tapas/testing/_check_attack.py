@@ -1,0 +1,198 @@
+"""What a threat model relies on in an attack, as checks that anybody can run on theirs."""
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import cloudpickle
+import numpy as np
+
+from tapas.datasets import TabularDataset, load_sample
+from tapas.errors import IncompatibleAttackError
+from tapas.generators import Raw
+from tapas.testing._check_generator import BrokenPromiseError
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    TargetedAIA,
+    TargetedMIA,
+)
+
+TRIALS = 24
+ROWS = 12
+_VALUES = {"two values": ["F", "M"], "many values": ["cardiology", "surgery", "general"]}
+
+
+@dataclass(frozen=True, eq=False)
+class _Game:
+    """A small threat model on a table with every kind of column, and how to make it again."""
+
+    goal: str
+    make: Callable[..., Any]
+
+
+def check_attack(attack: Any) -> list[str]:
+    """Run every check on an attack, for every goal that it supports.
+
+    Parameters
+    ----------
+    attack : Attack
+        It is copied, never trained itself.
+
+    Returns
+    -------
+    list of str
+        ``goal: promise`` for each promise that was checked and kept.
+
+    Raises
+    ------
+    BrokenPromiseError
+        Names the goal and the promise that is broken, and what was seen instead. An attack that
+        supports no goal at all breaks the first promise.
+    """
+    if not isinstance(getattr(attack, "label", None), str):
+        raise BrokenPromiseError("label: an attack has a display name. Instead: no text")
+    kept = []
+    for game in _games():
+        if not _supports(attack, game):
+            continue
+        for promise, find_breach in _PROMISES:
+            _run(attack, game, promise, find_breach)
+            kept.append(f"{game.goal}: {promise}")
+    if not kept:
+        raise BrokenPromiseError(
+            "goals: an attack can be trained for membership or attribute inference. Instead: it "
+            "refused both"
+        )
+    return kept
+
+
+def _run(attack: Any, game: _Game, promise: str, find_breach: Callable[..., str | None]) -> None:
+    try:
+        breach = find_breach(copy.deepcopy(attack), game)
+    except Exception as error:
+        raise BrokenPromiseError(
+            f"{game.goal}: {promise}. Instead: {type(error).__name__}: {error}"
+        ) from error
+    if breach is not None:
+        raise BrokenPromiseError(f"{game.goal}: {promise}. Instead: {breach}")
+
+
+def _games() -> Iterator[_Game]:
+    data = load_sample("clinic", 200, seed=5)
+    targets, rest = data.take([0, 1]), data.drop_records([0, 1])
+
+    def knowledge(seed: int) -> tuple[Any, Any]:
+        return (
+            AuxiliaryDataKnowledge(rest, num_training_records=ROWS, seed=seed),
+            BlackBoxKnowledge(Raw(), ROWS),
+        )
+
+    def membership(seed: int = 1, recorded: TabularDataset = targets, **options: Any) -> Any:
+        about_data, box = knowledge(seed)
+        return TargetedMIA(about_data, recorded, box, replace_target=True, seed=seed, **options)
+
+    yield _Game("membership", membership)
+    for words, values in _VALUES.items():
+        column = "sex" if len(values) == 2 else "ward"
+
+        def attribute(
+            seed: int = 1,
+            recorded: TabularDataset = targets,
+            column: str = column,
+            values: list[str] = values,
+            **options: Any,
+        ) -> Any:
+            about_data, box = knowledge(seed)
+            return TargetedAIA(about_data, recorded, column, values, box, seed=seed, **options)
+
+        yield _Game(f"attribute of {words}", attribute)
+
+
+def _supports(attack: Any, game: _Game) -> bool:
+    try:
+        _outcome(copy.deepcopy(attack), game.make(n_jobs=1))
+    except IncompatibleAttackError:
+        return False
+    except Exception:
+        return True  # the first promise will say what went wrong
+    return True
+
+
+def _outcome(attack: Any, threat_model: Any) -> Any:
+    """Train and test on the first target."""
+    attack.train(threat_model, num_samples=TRIALS)
+    return threat_model.test(attack, num_samples=TRIALS)
+
+
+def _scores(attack: Any, threat_model: Any) -> np.ndarray:
+    summary = _outcome(attack, threat_model)
+    return np.asarray(summary.predictions if summary.scores is None else summary.scores)
+
+
+def _answers(attack: Any, game: _Game) -> str | None:
+    threat_model = game.make(n_jobs=1)
+    for view in threat_model:
+        summary = _outcome(attack, view)
+        if len(summary) != TRIALS:
+            return f"{len(summary)} guesses for {TRIALS} trials"
+        if summary.scores is not None and np.isnan(summary.scores).any():
+            return "a score is not a number"
+        possible = getattr(summary, "attribute_values", (0, 1))
+        if not set(np.unique(summary.predictions)) <= set(possible):
+            return f"guesses {set(np.unique(summary.predictions))}, not among {possible}"
+    return None
+
+
+def _is_repeatable(attack: Any, game: _Game) -> str | None:
+    first = _scores(copy.deepcopy(attack), game.make(n_jobs=1))
+    second = _scores(attack, game.make(n_jobs=1))
+    return None if np.array_equal(first, second) else "the same seed gave other scores"
+
+
+def _travels(attack: Any, game: _Game) -> str | None:
+    here = _scores(copy.deepcopy(attack), game.make(n_jobs=1))
+    attack = cloudpickle.loads(cloudpickle.dumps(attack))
+    there = _scores(attack, game.make(n_jobs=2))
+    return None if np.array_equal(here, there) else "two processes gave other scores than one"
+
+
+def _forgets(attack: Any, game: _Game) -> str | None:
+    fresh = _scores(copy.deepcopy(attack), game.make(seed=2, n_jobs=1))
+    _outcome(attack, game.make(seed=1, n_jobs=1))
+    again = _scores(attack, game.make(seed=2, n_jobs=1))
+    return None if np.array_equal(fresh, again) else "what was learnt first changed the second"
+
+
+def _judges_each_release_on_its_own(attack: Any, game: _Game) -> str | None:
+    threat_model = game.make(n_jobs=1)
+    attack.train(threat_model, num_samples=TRIALS)
+    releases, _ = threat_model.generate_training_samples(TRIALS)
+    guesses = np.asarray(attack.attack(releases))
+    backwards = np.asarray(attack.attack(releases[::-1]))[::-1]
+    return None if np.array_equal(guesses, backwards) else "the order of releases changed guesses"
+
+
+def _does_not_read_the_secret(attack: Any, game: _Game) -> str | None:
+    threat_model = game.make(n_jobs=1)
+    if threat_model.briefing().goal != "attribute":
+        return None
+    column, values = threat_model.sensitive_attribute, threat_model.attribute_values
+    seen = []
+    for value in values[:2]:
+        recorded = threat_model.atk_know_data.target_records
+        table = recorded.table.with_value(column, value)
+        targets = TabularDataset.from_table(table, recorded.description)
+        seen.append(_scores(copy.deepcopy(attack), game.make(recorded=targets, n_jobs=1)))
+    return None if np.array_equal(seen[0], seen[1]) else "the value recorded with the target changed scores"
+
+
+_PROMISES: tuple[tuple[str, Callable[[Any, _Game], str | None]], ...] = (
+    ("it answers every trial of every target with a possible secret", _answers),
+    ("the same seed gives the same scores", _is_repeatable),
+    ("it gives the same scores on two processes as on one", _travels),
+    ("training again forgets what was learnt before", _forgets),
+    ("it judges each release on its own", _judges_each_release_on_its_own),
+    ("it does not read the sensitive value recorded with the target", _does_not_read_the_secret),
+)

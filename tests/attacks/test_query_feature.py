@@ -1,0 +1,248 @@
+"""Counting queries against loops over data frames."""
+
+from math import comb
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tapas.attacks import _query_feature
+from tapas.attacks._query_feature import (
+    RandomTargetedQueryFeature,
+    count_conjunctions,
+    draw_subsets,
+)
+from tapas.datasets import DataDescription, TabularDataset
+from tapas.errors import ConfigError, SchemaError
+from tapas.threat_models import Briefing
+
+TABLE = DataDescription(
+    [
+        {"name": "colour", "type": "finite", "representation": ["red", "green", "blue"]},
+        {"name": "size", "type": "finite/ordered", "representation": 3},
+        {"name": "visits", "type": "countable/ordered", "representation": "integer"},
+        {"name": "note", "type": "countable", "representation": "string"},
+        {"name": "cost", "type": "real", "representation": "number"},
+        {"name": "share", "type": "interval", "representation": "number"},
+    ]
+)
+EQUALS = ("colour", "size", "visits", "note")
+
+
+def table(rows=200, seed=0, missing=0.1):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "green", "blue"], rows),
+            "size": rng.integers(0, 3, rows),
+            "visits": rng.integers(0, 4, rows),
+            "note": rng.choice(["x", "y", f"only in {seed}"], rows),
+            "cost": rng.integers(0, 20, rows) / 2,
+            "share": rng.integers(0, 11, rows) / 10,
+        }
+    ).astype(object)
+    return TabularDataset(frame.mask(rng.random(frame.shape) < missing), TABLE)
+
+
+def same(values, wanted):
+    return values.isna() if pd.isna(wanted) else values == wanted
+
+
+def looped_counts(feature, dataset, target):
+    """One query and one column at a time."""
+    frame, wanted = dataset.copy().data, target.copy().data.iloc[0]
+    plan = feature._plan(target, None)
+    counts = []
+    for query, conditions in zip(plan.queries, plan.conditions, strict=True):
+        agrees = pd.Series(True, index=frame.index)
+        for position, condition in zip(query, conditions, strict=True):
+            name = frame.columns[position]
+            values, value = frame[name], wanted[name]
+            if name in EQUALS or pd.isna(value):
+                agrees &= same(values, value)
+            elif condition % 2:
+                agrees &= values.astype(float) >= value
+            else:
+                agrees &= values.astype(float) <= value
+        counts.append(int(agrees.sum()))
+    return counts
+
+
+@pytest.mark.parametrize("order", [1, 2, 4, 6])
+@pytest.mark.parametrize("row", [0, 1, 2])
+def test_counts_are_those_of_a_loop_over_rows(order, row):
+    target = table(3, seed=5, missing=0.3).get_records([row])
+    feature = RandomTargetedQueryFeature(target, order, 15, seed=row)
+    datasets = [table(200, seed) for seed in range(2)]
+    expected = [looped_counts(feature, dataset, target) for dataset in datasets]
+    found = feature(datasets)
+    assert found.dtype == float
+    assert found.tolist() == expected
+
+
+def test_a_query_on_all_columns_counts_copies_of_the_target():
+    dataset = table(50, missing=0.0).view(exclude_columns=["cost", "share"])
+    target = dataset.get_records([7])
+    copies = dataset.take([*range(50), 7, 7])
+    feature = RandomTargetedQueryFeature(target, 4, 1)
+    assert feature([copies])[0, 0] == (copies.table.count_differences(target.table) == 0).sum()
+
+
+def test_integers_written_as_text_match():
+    description = DataDescription([{"name": "n", "type": "countable", "representation": "integer"}])
+    target = TabularDataset(pd.DataFrame({"n": ["3"]}), description)
+    data = TabularDataset(pd.DataFrame({"n": [3, 4, 3]}), description)
+    assert RandomTargetedQueryFeature(target, 1, 1)([data]).tolist() == [[2.0]]
+
+
+def test_both_sides_of_a_continuous_column_are_drawn():
+    target = table(1, missing=0.0)
+    feature = RandomTargetedQueryFeature(target, 5, 6, seed=1)
+    sides = feature._plan(target, None).conditions % 2
+    assert {0, 1} == set(sides.ravel().tolist())
+
+
+def test_bins_replace_exact_numbers():
+    description = DataDescription(
+        [
+            {"name": "x", "type": "real", "representation": "number"},
+            {"name": "n", "type": "countable", "representation": "integer"},
+        ]
+    )
+    frame = pd.DataFrame({"x": [0.0, 2.4, 2.6, 10.0, np.nan], "n": [0, 3, 9, 100, 4]})
+    data = TabularDataset(frame, description)
+    target = TabularDataset(pd.DataFrame({"x": [2.0], "n": [7]}), description)
+    feature = RandomTargetedQueryFeature(target, 1, 2, num_bins=4)
+    assert feature.learns
+    assert feature([data]).tolist() == [[2.0, 4.0]]
+    # Ranges are kept: outer bins are open, and other data does not move them.
+    outside = TabularDataset(pd.DataFrame({"x": [-50.0, 2.0], "n": [-9, 999]}), description)
+    assert feature([outside]).tolist() == [[2.0, 1.0]]
+    fitted = feature.fitted_to([data])
+    assert not fitted.learns
+    assert fitted([outside]).tolist() == [[2.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("size", "order", "number"),
+    [(17, 3, 500), (17, 3, 679), (60, 10, 2000), (300, 150, 50), (2000, 2, 3000), (5, 5, 1)],
+)
+def test_subsets_are_different_ascending_and_as_many_as_asked_for(size, order, number):
+    subsets = draw_subsets(size, order, number, np.random.default_rng(0))
+    assert subsets.shape == (min(number, comb(size, order)), order)
+    assert len(np.unique(subsets, axis=0)) == len(subsets)
+    assert (np.diff(subsets, axis=1) > 0).all()
+    assert subsets.min() >= 0
+    assert subsets.max() < size
+
+
+def test_subsets_are_drawn_evenly():
+    subsets = draw_subsets(30, 3, 900, np.random.default_rng(0))
+    times = np.bincount(subsets.ravel(), minlength=30)
+    # Each column is in 90 of 900 subsets on average; four standard deviations.
+    assert np.abs(times - 90).max() < 4 * np.sqrt(900 * 0.1 * 0.9)
+
+
+def test_all_subsets_are_used_where_fewer_exist():
+    feature = RandomTargetedQueryFeature(table(1), order=1, number=20)
+    assert sorted(feature.queries) == [(0,), (1,), (2,), (3,), (4,), (5,)]
+    assert feature.number == 20
+
+
+def test_queries_follow_from_the_seed():
+    target = table(1)
+    first, second, other = (
+        RandomTargetedQueryFeature(target, 3, 10, seed=seed) for seed in (1, 1, 2)
+    )
+    assert first.queries == second.queries != other.queries
+    assert first == second != other
+    drawn = RandomTargetedQueryFeature(target, 3, 10)
+    assert RandomTargetedQueryFeature(target, 3, 10, seed=drawn.seed).queries == drawn.queries
+
+
+def test_the_documented_attributes_are_there():
+    target = table(4, missing=0.0).get_records([2])
+    feature = RandomTargetedQueryFeature(target, order=2, number=5)
+    assert feature.target is target
+    assert list(feature.target_values) == list(target.copy().data.iloc[0])
+    assert (feature.order, feature.number, len(feature.queries)) == (2, 5, 5)
+    assert feature.label == "RandomQueries(2, 5)"
+    assert RandomTargetedQueryFeature(None, 2, 5).queries is None
+
+
+def test_many_targets_are_counted_at_once_as_one_by_one(monkeypatch):
+    monkeypatch.setattr(_query_feature, "WORDS_AT_ONCE", 64)
+    targets, dataset = table(7, seed=3, missing=0.2), table(130)
+    together = RandomTargetedQueryFeature(None, 2, 12, seed=4)
+    found = together.observe(dataset, Briefing("membership", targets))
+    for row, counts in enumerate(found):
+        alone = RandomTargetedQueryFeature(targets.get_records([row]), 2, 12, seed=4)
+        assert counts.tolist() == alone([dataset])[0].tolist()
+
+
+def test_the_sensitive_column_is_never_asked_about():
+    masked = TabularDataset.from_table(table(2).table.with_value("colour", None), TABLE)
+    briefing = Briefing("attribute", masked, "colour", ("red", "green"))
+    dataset = table(100)
+    for value in ("red", "blue"):
+        recorded = TabularDataset.from_table(
+            masked.table.take([0]).with_value("colour", value), TABLE
+        )
+        given = RandomTargetedQueryFeature(recorded, 2, 30, seed=0)
+        free = RandomTargetedQueryFeature(None, 2, 30, seed=0)
+        found = given.observe(dataset, briefing)
+        assert found.shape == (1, comb(5, 2))
+        assert found[0].tolist() == free.observe(dataset, briefing)[0].tolist()
+
+
+def test_only_the_chosen_columns_are_asked_about():
+    feature = RandomTargetedQueryFeature(table(1), 1, 9, columns=["size", "cost"])
+    assert sorted(feature.queries) == [(1,), (4,)]
+    with pytest.raises(ConfigError, match="no column 'weight'"):
+        RandomTargetedQueryFeature(table(1), 1, 9, columns=["weight"])
+
+
+def test_an_order_above_the_number_of_columns_is_refused():
+    with pytest.raises(ConfigError, match="queries of order 7"):
+        RandomTargetedQueryFeature(table(1), 7, 5)
+    feature = RandomTargetedQueryFeature(table(1), 6, 1)
+    with pytest.raises(ConfigError, match="only 5 to ask about"):
+        feature.observe(table(5), Briefing("attribute", table(1), "colour"))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"order": 0}, {"number": 0}, {"num_bins": 0}, {"target": table(2)}, {"target": 3}]
+)
+def test_wrong_parameters_are_refused(wrong):
+    with pytest.raises(ConfigError):
+        RandomTargetedQueryFeature(**{"target": table(1), "order": 1, "number": 1, **wrong})
+
+
+def test_without_a_target_there_is_nothing_to_extract():
+    with pytest.raises(ConfigError, match="no target"):
+        RandomTargetedQueryFeature(None, 1, 1)([table(3)])
+    with pytest.raises(ConfigError, match="names none"):
+        RandomTargetedQueryFeature(None, 1, 1).observe(table(3), Briefing("label"))
+
+
+def test_data_of_another_description_is_refused():
+    feature = RandomTargetedQueryFeature(table(1), 1, 1)
+    with pytest.raises(SchemaError, match="different descriptions"):
+        feature([table(3).view(["cost"])])
+
+
+def test_an_empty_release_agrees_with_nobody():
+    feature = RandomTargetedQueryFeature(table(1), 2, 5)
+    assert feature([table(3).empty()]).tolist() == [[0.0] * 5]
+    assert feature([]).shape == (0, 5)
+
+
+def test_bits_are_counted_alike_with_and_without_the_newer_numpy_function(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.random((2, 6, 128)) < 0.7
+    bits = np.packbits(rows, axis=2).view(np.uint64)
+    conditions = rng.integers(0, 6, (40, 3))
+    expected = [[rows[t][query].all(axis=0).sum() for query in conditions] for t in range(2)]
+    assert count_conjunctions(bits, conditions).tolist() == expected
+    monkeypatch.delattr(np, "bitwise_count", raising=False)
+    assert count_conjunctions(bits, conditions).tolist() == expected

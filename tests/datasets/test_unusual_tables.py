@@ -1,0 +1,104 @@
+"""Values that tables trip over: mixed text and numbers, odd characters, odd types."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tapas.datasets import DataDescription, TabularDataset
+from tapas.datasets._files import MISSING_TOKENS
+from tapas.datasets._npz import read_table, write_table
+from tapas.errors import RecordError, SchemaError, StoreError
+
+
+def _column(type_: str, representation: Any, values: Any) -> TabularDataset:
+    description = DataDescription(
+        [{"name": "col", "type": type_, "representation": representation}]
+    )
+    return TabularDataset(pd.DataFrame({"col": pd.Series(values, dtype=object)}), description)
+
+
+def _again(dataset: TabularDataset) -> TabularDataset:
+    return TabularDataset.read_from_string(dataset.write_to_string(), dataset.description)
+
+
+@pytest.mark.parametrize("rows", [{"b": [1.0], "a": [2.0]}, [{"b": 1.0, "a": 2.0}]])
+def test_named_values_go_to_their_columns(rows: Any) -> None:
+    description = DataDescription(
+        [{"name": name, "type": "real", "representation": "number"} for name in "ab"]
+    )
+    assert TabularDataset(rows, description).data.values.tolist() == [[2.0, 1.0]]
+
+
+@pytest.mark.parametrize("representation", ["string", None])
+def test_a_number_and_its_text_are_the_same_word(representation: str | None) -> None:
+    dataset = _column("countable", representation, [5, 6, "5"])
+    again = _again(dataset)
+    assert again.get_records([0]) in dataset
+    assert again.table.same_values(dataset.table)
+    assert len(set(dataset.table.codes[:, 0].tolist())) == 2
+
+
+@pytest.mark.parametrize("word", ["x\ry", 'say "hi"', "a,b", "two\nlines", "\r\n"])
+def test_characters_that_end_cells_and_lines_survive_csv(word: str) -> None:
+    dataset = _column("finite", [word, "z"], [word, "z"])
+    assert _again(dataset).table.same_values(dataset.table)
+
+
+def test_free_text_that_looks_missing_survives_csv() -> None:
+    dataset = _column("countable", "string", ["NA", "u", None])
+    assert _again(dataset).table.same_values(dataset.table)
+
+
+def test_a_column_that_leaves_no_text_for_missing_is_refused() -> None:
+    dataset = _column("finite", list(MISSING_TOKENS), [None, "NA"])
+    with pytest.raises(SchemaError, match="'col' has missing values"):
+        dataset.write_to_string()
+
+
+def test_a_day_stays_the_day_that_its_own_clock_showed() -> None:
+    days = pd.date_range("2020-06-01", periods=3, tz="Europe/London")
+    dataset = TabularDataset.from_dataframe(pd.DataFrame({"d": days}))
+    assert dataset.data["d"].dt.strftime("%d").tolist() == ["01", "02", "03"]
+
+
+def test_not_a_time_is_missing() -> None:
+    assert _column("countable/ordered", "date", [pd.NaT, pd.NaT]).data["col"].isna().all()
+
+
+@pytest.mark.parametrize("values", [pd.Categorical([None, None]), [2**60, 5]])
+def test_an_inferred_description_accepts_its_own_table(values: Any) -> None:
+    assert len(TabularDataset.from_dataframe(pd.DataFrame({"c": values}))) == 2
+
+
+def test_a_cell_that_holds_a_list_is_refused_by_row() -> None:
+    with pytest.raises(SchemaError, match=r"'col', row 1: \[1\] is not a single value"):
+        _column("finite", ["x"], ["x", [1]])
+
+
+def test_one_row_cannot_be_replaced_twice(numbered: TabularDataset) -> None:
+    with pytest.raises(RecordError, match="1 different rows"):
+        numbered.replace(numbered.get_records([0, 1]), [3, 3])
+
+
+def test_a_changed_file_is_noticed_wherever_it_changed(
+    tmp_path: Path, mixed: TabularDataset
+) -> None:
+    path = tmp_path / "table.npz"
+    write_table(path, mixed.table)
+    whole = path.read_bytes()
+    for damaged in (b"", b"nonsense", whole[: len(whole) // 2], whole[:-1]):
+        path.write_bytes(damaged)
+        with pytest.raises(StoreError, match=r"table\.npz"):
+            read_table(path, mixed.description.parsed)
+    noticed = 0
+    for place in range(60, len(whole) - 200, 23):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        try:
+            table, _ = read_table(path, mixed.description.parsed)
+        except StoreError:
+            noticed += 1
+        else:
+            assert table.same_values(mixed.table)
+    assert noticed > 0

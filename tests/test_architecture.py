@@ -1,0 +1,304 @@
+"""The shape of the package: who imports whom, what is public, what never appears in it."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tapas
+
+SOURCE = Path(tapas.__file__).parent
+LINES = (
+    {"errors", "_random", "_validate"},
+    {"datasets", "metrics", "stats", "engine"},
+    {"generators", "models", "results"},
+    {"threat_models"},
+    {"attacks"},
+    {"audit", "report"},
+    {"cli", "testing"},
+)
+LINE_OF = {room: line for line, rooms in enumerate(LINES) for room in rooms}
+HEAVY = ("pandas", "sklearn", "matplotlib", "scipy", "torch", "dask", "loky", "rich")
+
+PUBLIC = {
+    "datasets": """DataDescription Dataset TabularDataset TabularRecord create_canary load_sample
+        record_isolation select_vulnerable_records""",
+    "engine": """Entry FolderStore MemoryStore Progress Silent Store TaskFailedError TimeLimitError
+        Workers open_progress run_tasks time_limit""",
+    "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula
+        Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
+        GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw
+        ReprosynGenerator SDVGenerator SmartNoiseGenerator Smote""",
+    "audit": "Audit CheckReport StopEarly Subject",
+    "testing": """BrokenPromiseError DomainFromData FloatingPointLaplace GaussianCount
+        GeneratorCheck KnownEvent KnownMechanism LaplaceCount NoiseDividedByRows NoisyHistogram
+        OffByOneBudget OnePartitionForEveryTeacher RandomizedResponse SizeLeak WrongSensitivity
+        check_attack check_generator generator_checks worst_case""",
+    "metrics": """ALL_METRICS DEFAULT_METRICS ConfusionCounts OperatingPoint RocCurve ValueRates
+        accuracy auc balanced_accuracy confusion_counts counted_metrics effective_epsilon
+        effective_epsilon_from_rates false_positive_rate inference_advantage
+        inference_privacy_gain macro_auc mia_advantage precision privacy_gain recall
+        resampled_counts resampled_metrics resampled_value_metrics roc_curve tpr_at_fpr
+        true_positive_rate value_rates""",
+    "results": """AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
+        BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Claim Estimate Gate
+        GateOutcome LabelInferenceAttackSummary MIAttackSummary SummaryFacts
+        TrialFailure Verdict decide file_safe record_facts summary_facts""",
+    "stats": """ClaimVerdict EpsilonBound Interval OperatingPoint RocBand SequentialEpsilon
+        ThresholdChoice advantage_interval auc_interval audit_claim audit_power bonferroni
+        bootstrap certify claim_p_value clopper_pearson epsilon_from_advantage
+        epsilon_lower_bound gaussian_epsilon_from_mu holm max_epsilon_lower_bound
+        one_run_epsilon one_run_gaussian_epsilon roc_band runs_needed select_threshold
+        sequential_epsilon tpr_at_fpr weighted_accuracy weighted_advantage weighted_auc""",
+    "threat_models": """AIALabeller AttackerKnowledgeOnData AttackerKnowledgeOnGenerator
+        AttackerKnowledgeWithLabel AttributeGoal AuxiliaryDataKnowledge
+        BlackBoxKnowledge Briefing ExactDataKnowledge Goal LabelInferenceThreatModel
+        Ledger MIALabeller MembershipGoal NoBoxKnowledge Observations Release
+        StoredLedger TargetedAIA TargetedMIA ThreatModel TrainableThreatModel Trial
+        TrialPolicy UncertainBoxKnowledge WhiteBoxKnowledge""",
+    "attacks": """Attack ClosestDistanceAIA ClosestDistanceMIA CombinedSetFeatures CorrSetFeature
+        DensityEstimator DistanceMetric FeatureBasedSetClassifier GroundhogAttack
+        HammingDistance HistSetFeature LocalNeighbourhoodAttack LpDistance
+        NaiveSetFeature ProbabilityEstimationAttack RandomTargetedQueryFeature
+        SetClassifier SetFeature ShadowModellingAttack StadlerNaiveSetFeature
+        SyntheticPredictorAttack TrainableThresholdAttack sklearnDensityEstimator""",
+    "report": """ALL_METRICS DEFAULT_METRICS AIAttackReport AIAttackSummary AttackSummary AuditPage
+        BinaryAIAttackReport BinaryAIAttackSummary BinaryLabelAttackReport
+        BinaryLabelInferenceAttackSummary EffectiveEpsilonReport
+        LabelInferenceAttackSummary MIAttackReport MIAttackSummary ROCReport Report""",
+}  # fmt: skip
+
+OLD_PATHS = {
+    "datasets.canary": "create_canary",
+    "datasets.data_description": "DataDescription",
+    "datasets.dataset": "TabularDataset _parse_csv validate_header",
+    "datasets.record": "TabularRecord",
+    "datasets.utils": "encode_data one_hot index_split get_dtype get_num_features",
+    "generators.generator": "Generator Raw GeneratorFromExecutable ReprosynGeneratorFromCLI",
+    "threat_models.aia": "AIALabeller TargetedAIA",
+    "threat_models.mia": "MIALabeller TargetedMIA",
+    "threat_models.attacker_knowledge": "SilentIterator BlackBoxKnowledge",
+    "threat_models.base_classes": "ThreatModel TrainableThreatModel",
+    "attacks.base_classes": "Attack TrainableThresholdAttack",
+    "report.attack_summary": "AttackSummary BinaryLabelInferenceAttackSummary",
+    "report.report": "Report",
+    "report.utils": "plot_roc_curve metric_comparison_plots set_style",
+}
+
+
+def _files() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def _room(path: Path) -> str:
+    first = path.relative_to(SOURCE).parts[0]
+    return first.removesuffix(".py")
+
+
+def _imported(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of all that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                yield node.lineno, "." * node.level
+            elif node.module == "tapas":
+                yield from ((node.lineno, f"tapas.{alias.name}") for alias in node.names)
+            else:
+                yield node.lineno, node.module or ""
+
+
+def _tapas_imports(path: Path) -> list[tuple[int, str]]:
+    return [
+        (line, name.split(".")[1])
+        for line, name in _imported(path)
+        if name.startswith("tapas.") and name.split(".")[1] != "__version__"
+    ]
+
+
+def test_every_room_has_a_line() -> None:
+    rooms = {_room(path) for path in _files()} - {"__init__", "__main__"}
+    assert rooms <= set(LINE_OF)
+
+
+@pytest.mark.parametrize("path", _files(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_rooms_import_downwards_only(path: Path) -> None:
+    own = _room(path)
+    if own in ("__init__", "__main__"):
+        return
+    for line, room in _tapas_imports(path):
+        allowed = room == own or room in LINES[0] or LINE_OF[room] < LINE_OF[own]
+        assert allowed, f"{path.name}:{line}: {own} may not import {room}"
+
+
+def test_imports_are_absolute() -> None:
+    relative = [
+        f"{path}:{line}"
+        for path in _files()
+        for line, name in _imported(path)
+        if name.startswith(".")
+    ]
+    assert relative == []
+
+
+def test_reports_see_no_attack_and_no_threat_model() -> None:
+    seen = {room for path in (SOURCE / "report").glob("*.py") for _, room in _tapas_imports(path)}
+    assert not seen & {"attacks", "threat_models", "generators", "models"}
+
+
+def test_statistics_need_numpy_and_scipy_only() -> None:
+    allowed = {"numpy", "scipy", "tapas"} | set(sys.stdlib_module_names)
+    packages = {
+        name.split(".")[0]
+        for path in (SOURCE / "stats").glob("*.py")
+        for _, name in _imported(path)
+    }
+    assert packages <= allowed
+
+
+def test_engine_knows_nothing_of_privacy() -> None:
+    seen = {room for path in (SOURCE / "engine").glob("*.py") for _, room in _tapas_imports(path)}
+    assert seen <= {"engine", "errors", "_random", "_validate"}
+
+
+def test_importing_tapas_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, tapas; dir(tapas); tapas.__version__; "
+        f"loaded = [name for name in {HEAVY!r} if name in sys.modules]; "
+        "sys.exit(', '.join(loaded) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_rooms_without_pictures_do_not_load_matplotlib() -> None:
+    code = (
+        "import sys, tapas; tapas.generators.Raw(); tapas.Attack; tapas.results, tapas.stats; "
+        "loaded = [name for name in ('matplotlib', 'torch', 'dask') if name in sys.modules]; "
+        "sys.exit(', '.join(loaded) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_rooms_are_attributes_of_the_package() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = tapas.nonsense
+    assert tapas.Attack is importlib.import_module("tapas.attacks").Attack
+
+
+def _sorting_key(name: str) -> tuple[int, str]:
+    """Constants, then classes, then functions, as the linter sorts them."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
+
+
+@pytest.mark.parametrize("room", PUBLIC)
+def test_a_rooms_public_list_is_the_expected_one(room: str) -> None:
+    module = importlib.import_module(f"tapas.{room}")
+    public = list(module.__all__)
+    assert set(public) == set(PUBLIC[room].split())
+    assert public == sorted(public, key=_sorting_key)
+    for name in public:
+        assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize("room", PUBLIC)
+def test_public_things_are_documented(room: str) -> None:
+    module = importlib.import_module(f"tapas.{room}")
+    callables = [getattr(module, name) for name in module.__all__]
+    bare = [thing.__name__ for thing in callables if callable(thing) and not thing.__doc__]
+    assert bare == []
+
+
+def test_public_lists_of_other_files_are_importable() -> None:
+    for name in ("tapas", "tapas.errors"):
+        module = importlib.import_module(name)
+        assert all(hasattr(module, public) for public in module.__all__)
+        assert len(set(module.__all__)) == len(module.__all__)
+
+
+@pytest.mark.parametrize("path", OLD_PATHS)
+def test_earlier_import_paths_still_work(path: str) -> None:
+    module = importlib.import_module(f"tapas.{path}")
+    for name in OLD_PATHS[path].split():
+        assert hasattr(module, name), name
+
+
+def _calls(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield node.lineno, ast.unparse(node.func)
+
+
+def _problems(path: Path) -> Iterator[str]:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            yield f"{path}:{node.lineno}: assert"
+        if isinstance(node, ast.Raise) and node.exc is not None:
+            raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            if ast.unparse(raised) in ("Exception", "BaseException", "NotImplementedError"):
+                yield f"{path}:{node.lineno}: raises {ast.unparse(raised)}"
+        if isinstance(node, ast.ExceptHandler) and node.type is None:
+            yield f"{path}:{node.lineno}: bare except"
+        allows = isinstance(node, ast.keyword) and node.arg == "allow_pickle"
+        if allows and ast.unparse(node.value) != "False":
+            yield f"{path}:{node.value.lineno}: allow_pickle"
+    modern = {"default_rng", "SeedSequence", "Generator", "RandomState"}
+    for line, name in _calls(tree):
+        if name == "print" and "cli" not in path.parts:
+            yield f"{path}:{line}: print"
+        if name in ("pickle.load", "pickle.loads", "eval", "exec", "joblib.load"):
+            yield f"{path}:{line}: {name}"
+        parts = name.split(".")
+        legacy = parts[:2] in (["np", "random"], ["numpy", "random"]) and parts[-1] not in modern
+        if legacy and path.name != "_random.py":
+            yield f"{path}:{line}: {name} draws from a global generator"
+    for word in ("TODO", "FIXME", "XXX"):
+        if word in text:
+            yield f"{path}: {word}"
+
+
+def test_forbidden_things_do_not_occur() -> None:
+    assert [problem for path in _files() for problem in _problems(path)] == []
+
+
+def test_no_file_is_a_cupboard() -> None:
+    aliases = {"datasets/utils.py", "report/utils.py"}
+    cupboards = {"utils", "helpers", "common", "misc"}
+    found = {
+        path.relative_to(SOURCE).as_posix()
+        for path in _files()
+        if path.stem.strip("_") in cupboards
+    }
+    assert found <= aliases
+
+
+def test_every_error_is_a_tapas_error_and_the_builtin_that_scripts_catch() -> None:
+    from tapas import errors
+
+    builtins = {
+        "SchemaError": (ValueError, AssertionError),
+        "RecordError": (ValueError, AssertionError, IndexError),
+        "KnowledgeError": (ValueError, AssertionError),
+        "ThreatModelError": (ValueError, AssertionError),
+        "IncompatibleAttackError": (ValueError, AssertionError),
+        "NotTrainedError": (RuntimeError, AssertionError),
+        "MechanismError": (RuntimeError,),
+        "StoreError": (OSError,),
+        "ConfigError": (ValueError, AssertionError),
+        "StatisticsError": (ValueError,),
+    }
+    for name, bases in builtins.items():
+        assert issubclass(getattr(errors, name), (errors.TapasError,))
+        assert all(issubclass(getattr(errors, name), base) for base in bases)
+    for name in errors.__all__:
+        thing = getattr(errors, name)
+        assert issubclass(thing, (errors.TapasError, errors.TapasWarning))
+        assert name in (errors.__doc__ or "") or issubclass(thing, Warning)

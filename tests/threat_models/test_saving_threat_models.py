@@ -1,0 +1,193 @@
+"""Threat models survive the disk: no code is stored, and nothing is mixed up."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapas.attacks import ClosestDistanceMIA
+from tapas.datasets import TabularDataset
+from tapas.errors import StoreError
+from tapas.generators import Generator, GeneratorFromExecutable, Raw
+from tapas.threat_models import (
+    BlackBoxKnowledge,
+    ExactDataKnowledge,
+    NoBoxKnowledge,
+    TargetedAIA,
+    TargetedMIA,
+    ThreatModel,
+    UncertainBoxKnowledge,
+    WhiteBoxKnowledge,
+)
+
+Factory = Callable[..., Any]
+
+
+class Foreign(Generator):
+    """A generator that tapas does not know."""
+
+    def fit(self, dataset: Any, **kwargs: Any) -> None:
+        self.dataset = dataset
+
+    def generate(self, num_samples: int, random_state: Any = None) -> Any:
+        return self.dataset.sample(num_samples, random_state=random_state)
+
+
+def same(first: Any, second: Any) -> bool:
+    releases = zip(first[0], second[0], strict=True)
+    return all(a.table.same_values(b.table) for a, b in releases) and first[1] == second[1]
+
+
+@pytest.mark.parametrize("kind", ["membership", "several", "attribute", "exact"])
+def test_a_loaded_model_goes_on_as_if_never_saved(
+    tmp_path: Path,
+    membership: Factory,
+    attribute: Factory,
+    background: TabularDataset,
+    kind: str,
+) -> None:
+    def build() -> Any:
+        if kind == "attribute":
+            values = ["good", "fair", "bad"]
+            return attribute(attribute="Health", values=values, distribution=[0.5, 0.3, 0.2])
+        if kind == "several":
+            return membership(targets=[0, 1], generate_pairs=False, replace_target=False)
+        if kind == "exact":
+            return membership(data=ExactDataKnowledge(background.take(range(30))))
+        return membership()
+
+    name = tmp_path / "new" / "folder"
+    saved, unbroken = build(), build()
+    saved._generate_samples(5)
+    saved._generate_samples(3, training=False)
+    saved._generate_samples(2, ignore_memory=True)
+    unbroken._generate_samples(2, ignore_memory=True)
+    saved.save(name)
+    loaded = ThreatModel.load(name)
+    assert type(loaded) is type(saved)
+    assert same(loaded._memory[True], saved._memory[True])
+    assert same(loaded._memory[False], saved._memory[False])
+    for training in (True, False):
+        assert same(
+            loaded._generate_samples(9, training=training),
+            unbroken._generate_samples(9, training=training),
+        )
+    assert same(
+        loaded._generate_samples(3, ignore_memory=True),
+        unbroken._generate_samples(3, ignore_memory=True),
+    )
+    assert loaded.target_record.label == saved.target_record.label
+    assert loaded.atk_know_data.label == saved.atk_know_data.label
+    assert loaded.atk_know_gen.label == saved.atk_know_gen.label
+
+
+def test_saving_again_adds_the_new_trials(tmp_path: Path, membership: Factory) -> None:
+    model = membership()
+    with pytest.raises(StoreError, match="name"):
+        model.save()
+    model._generate_samples(2)
+    model.save(tmp_path / "m")
+    model._generate_samples(5)
+    model.save()
+    loaded = TargetedMIA.load(tmp_path / "m")
+    assert len(loaded._memory[True][0]) == 5
+    loaded._generate_samples(6)
+    loaded.save()
+    assert len(ThreatModel.load(tmp_path / "m")._memory[True][0]) == 6
+
+
+def test_results_are_those_of_the_saved_model(tmp_path: Path, membership: Factory) -> None:
+    model = membership(targets=[0, 1])
+    model.save(tmp_path / "m")
+    loaded = ThreatModel.load(tmp_path / "m", n_jobs=1)
+    for one, two in zip(model, loaded, strict=True):
+        summaries = []
+        for view in (one, two):
+            attack = ClosestDistanceMIA()
+            attack.train(view, 10)
+            summaries.append(view.test(attack, 10))
+        np.testing.assert_array_equal(summaries[0].scores, summaries[1].scores)
+        np.testing.assert_array_equal(summaries[0].labels, summaries[1].labels)
+
+
+def test_foreign_objects_are_asked_for_by_name(tmp_path: Path, membership: Factory) -> None:
+    model = membership(Foreign())
+    model._generate_samples(3)
+    model.save(tmp_path / "m")
+    with pytest.raises(StoreError, match=r"Foreign.*generator=\.\.\."):
+        ThreatModel.load(tmp_path / "m")
+    loaded = ThreatModel.load(tmp_path / "m", generator=Foreign())
+    assert same(loaded._generate_samples(6), model._generate_samples(6))
+    with pytest.raises(StoreError, match="nonsense"):
+        ThreatModel.load(tmp_path / "m", generator=Foreign(), nonsense=1)
+    uncertain = membership(knowledge=UncertainBoxKnowledge(Foreign(), 20, dict, {"a": 1}))
+    uncertain.save(tmp_path / "u")
+    with pytest.raises(StoreError, match="prior"):
+        ThreatModel.load(tmp_path / "u", generator=Foreign())
+    again = ThreatModel.load(tmp_path / "u", generator=Foreign(), prior=dict)
+    assert again.atk_know_gen.final_parameters == {"a": 1}
+
+
+def test_boxes_and_programs_are_rebuilt(tmp_path: Path, membership: Factory) -> None:
+    program = GeneratorFromExecutable("cat", "kitten", header=True, timeout=3.0)
+    boxes = [
+        NoBoxKnowledge(Raw(), 7),
+        WhiteBoxKnowledge(Raw(), 7),
+        BlackBoxKnowledge(program, 40),
+    ]
+    for number, box in enumerate(boxes):
+        membership(knowledge=box).save(tmp_path / str(number))
+        loaded = ThreatModel.load(tmp_path / str(number)).atk_know_gen
+        assert type(loaded) is type(box)
+        assert loaded.label == box.label
+        assert loaded.num_synthetic_records == box.num_synthetic_records
+    assert loaded.generator.header is True
+    assert loaded.generator.timeout == 3.0
+
+
+def test_the_kind_of_model_is_checked(tmp_path: Path, membership: Factory) -> None:
+    membership().save(tmp_path / "m")
+    with pytest.raises(StoreError, match="TargetedMIA, which is not a TargetedAIA"):
+        TargetedAIA.load(tmp_path / "m")
+
+
+def test_nothing_is_pickled(tmp_path: Path, membership: Factory) -> None:
+    model = membership(Foreign())
+    model._generate_samples(2)
+    model.save(tmp_path / "m")
+    files = [path for path in (tmp_path / "m").rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} == {".json", ".npz"}
+    for path in files:
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as arrays:
+                assert all(array.dtype != object for array in arrays.values())
+
+
+def test_a_missing_or_foreign_folder_is_named(tmp_path: Path, membership: Factory) -> None:
+    with pytest.raises(StoreError, match="nowhere"):
+        ThreatModel.load(tmp_path / "nowhere")
+    membership().save(tmp_path / "m")
+    manifest = tmp_path / "m" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    for damaged, words in (
+        ("{", "damaged"),
+        (json.dumps(content | {"format": 99}), "99"),
+        (json.dumps(content | {"kind": "Other"}), "'Other'"),
+        (json.dumps({k: v for k, v in content.items() if k != "seed"}), "'seed'"),
+    ):
+        manifest.write_text(damaged)
+        with pytest.raises(StoreError, match=words):
+            ThreatModel.load(tmp_path / "m")
+
+
+def test_only_the_known_threat_models_are_saved(tmp_path: Path, membership: Factory) -> None:
+    class Mine(TargetedMIA):
+        pass
+
+    model = membership()
+    model.__class__ = Mine
+    with pytest.raises(StoreError, match="Mine"):
+        model.save(tmp_path / "m")

@@ -1,0 +1,276 @@
+"""Uses at the edge of the interface: they work, or are refused with a reason."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapas.attacks import ClosestDistanceMIA, TrainableThresholdAttack
+from tapas.datasets import TabularDataset
+from tapas.engine import TaskFailedError, Workers, run_tasks
+from tapas.errors import (
+    KnowledgeError,
+    MechanismError,
+    ReproducibilityWarning,
+    StoreError,
+    ThreatModelError,
+)
+from tapas.generators import Generator, GeneratorFromExecutable, Raw, ReprosynGenerator
+from tapas.threat_models import (
+    AttackerKnowledgeOnData,
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    NoBoxKnowledge,
+    ThreatModel,
+    UncertainBoxKnowledge,
+)
+
+Factory = Callable[..., Any]
+
+
+# -- what a subclass writes is what runs ---------------------------------------------------------
+
+
+def test_an_overridden_score_may_ask_the_parent(membership: Factory) -> None:
+    class Doubled(ClosestDistanceMIA):
+        def attack_score(self, datasets: Any) -> Any:
+            return 2 * super().attack_score(datasets)
+
+    model = membership()
+    doubled, plain = Doubled(), ClosestDistanceMIA()
+    doubled.train(model, 10)
+    plain.train(model, 10)
+    expected = (2 * model.test(plain, 8).scores).tolist()
+    assert model.test(doubled, 8).scores.tolist() == expected
+
+
+def test_an_overridden_decision_may_ask_the_parent(membership: Factory) -> None:
+    class Contrary(ClosestDistanceMIA):
+        def attack(self, datasets: Any) -> Any:
+            return ~super().attack(datasets).astype(bool)
+
+    model = membership(size=40)
+    attack = Contrary()
+    attack.train(model, 10)
+    assert model.test(attack, 10).accuracy == 0.0
+
+
+def test_a_score_per_value_works_by_the_door(attribute: Factory) -> None:
+    values = ["good", "fair", "bad"]
+
+    class Shares(TrainableThresholdAttack):
+        label = "Shares"
+
+        def attack_score(self, datasets: Any) -> Any:
+            return np.array([[(d.data["Health"] == v).mean() for v in values] for d in datasets])
+
+    model = attribute(attribute="Health", values=values)
+    attack = Shares()
+    attack.train(model, 10)
+    summary = model.test(attack, 10)
+    assert summary.predictions.shape == (10,)
+    assert set(summary.predictions) <= set(values)
+
+
+def test_knowledge_that_draws_in_its_own_way_is_asked(
+    membership: Factory, background: TabularDataset
+) -> None:
+    class FirstRows(AuxiliaryDataKnowledge):
+        def generate_datasets(self, num_samples: int, training: bool = True) -> list[Any]:
+            return [background.take(range(40))] * num_samples
+
+    class EveryThird(BlackBoxKnowledge):
+        def generate(self, training_dataset: Any, training_mode: bool = True) -> Any:
+            return training_dataset.take(range(0, 40, 3))
+
+    knowledge = EveryThird(Raw(), 20)
+    model = membership(data=FirstRows(background, num_training_records=40), knowledge=knowledge)
+    (release,), _ = model._generate_samples(1)
+    assert len(release) == 14
+    assert sum(record in background.take(range(40)) for record in release) >= 13
+
+
+def test_values_of_mixed_types_stay_what_they_are() -> None:
+    from tapas.threat_models._goals import _as_array
+
+    assert _as_array(("a", 1)).tolist() == ["a", 1]
+    assert _as_array((0, 1)).dtype.kind == "i"
+
+
+# -- reproducible or refused ---------------------------------------------------------------------
+
+
+def test_a_prior_that_uses_the_global_generator_is_refused_in_threads(membership: Factory) -> None:
+    class Sized(Generator):
+        def fit(self, dataset: Any, extra: int = 0, **_: Any) -> None:
+            self.dataset, self.extra = dataset, extra
+
+        def generate(self, num_samples: int, random_state: Any = None) -> Any:
+            return self.dataset.sample(10 + self.extra, random_state=random_state)
+
+    knowledge = UncertainBoxKnowledge(Sized(), 20, lambda: {"extra": 3})
+    with ThreadPoolExecutor(2) as threads:
+        model = membership(knowledge=knowledge, executor=threads, n_jobs=None)
+        with pytest.raises(ThreatModelError, match="takes no seed"):
+            model._generate_samples(8)
+
+
+def test_data_knowledge_of_ones_own_is_refused_in_threads(
+    membership: Factory, background: TabularDataset
+) -> None:
+    class Mine(AttackerKnowledgeOnData):
+        def generate_datasets(self, num_samples: int, training: bool = True) -> list[Any]:
+            return [background.sample(20) for _ in range(num_samples)]
+
+    with ThreadPoolExecutor(2) as threads:
+        model = membership(data=Mine(), executor=threads, n_jobs=None)
+        with pytest.raises(ThreatModelError, match="takes no seed"):
+            model._generate_samples(4)
+
+
+def test_a_mechanism_that_cannot_be_copied_whole_gets_a_warning(membership: Factory) -> None:
+    class Holds(Raw):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lock = threading.Lock()
+
+    with pytest.warns(ReproducibilityWarning, match="cannot be copied whole"):
+        membership(Holds())._generate_samples(2)
+
+
+# -- errors that say what happened ---------------------------------------------------------------
+
+
+def test_the_error_of_the_mechanism_stays_the_cause(membership: Factory) -> None:
+    class Broken(Generator):
+        def fit(self, dataset: Any, **_: Any) -> None:
+            raise KeyError("boo")
+
+        def generate(self, num_samples: int, random_state: Any = None) -> Any:
+            return None
+
+    with pytest.raises(MechanismError) as caught:
+        membership(Broken())._generate_samples(2)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_an_error_that_cannot_travel_is_still_a_failed_task() -> None:
+    class AwkwardError(Exception):
+        def __init__(self, first: str, second: int) -> None:
+            super().__init__(first)
+
+    def task(key: int) -> None:
+        raise AwkwardError("boo", key)
+
+    with pytest.raises(TaskFailedError) as caught:
+        run_tasks(task, [0, 1, 2], receive=lambda key, value: None, workers=Workers(2))
+    assert "AwkwardError: boo" in str(caught.value.__cause__)
+
+
+def test_no_box_coroutines_cannot_be_run_by_the_attacker(membership: Factory) -> None:
+    async def mechanism(dataset: Any, num_samples: int, random_state: Any = None) -> Any:
+        return dataset.sample(num_samples, random_state=random_state)
+
+    model = membership(knowledge=NoBoxKnowledge(mechanism, 20), num_concurrent=2)
+    with pytest.raises(KnowledgeError, match="cannot run the generator"):
+        model._generate_samples(3)
+
+
+def test_attribute_values_are_checked_when_the_model_is_made(attribute: Factory) -> None:
+    with pytest.raises(ThreatModelError, match="robot"):
+        attribute(values=["male", "robot"])
+
+
+def test_a_reprosyn_class_may_change_its_own_frame_only(numbered: TabularDataset) -> None:
+    class Changes:
+        def __init__(self, dataset: Any, metadata: Any, size: int) -> None:
+            self.dataset, self.size = dataset, size
+
+        def run(self) -> None:
+            self.dataset["half"] = 0.0
+            self.output = self.dataset.head(self.size)
+
+    ReprosynGenerator(Changes)(numbered, 3)
+    assert numbered.data["half"].tolist()[1] == 0.5
+
+
+def test_output_that_is_not_text_is_a_mechanism_error(
+    tmp_path: Path, numbered: TabularDataset
+) -> None:
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\ncat >/dev/null\nprintf '\\377,1,a\\n'\n")
+    program.chmod(0o755)
+    with pytest.raises(MechanismError, match="not UTF-8"):
+        GeneratorFromExecutable(str(program))(numbered, 1)
+
+
+# -- saved threat models -------------------------------------------------------------------------
+
+
+def test_what_another_threat_model_saved_is_moved_aside(
+    tmp_path: Path, membership: Factory
+) -> None:
+    first = membership(targets=[0])
+    first._generate_samples(4)
+    first.save(tmp_path / "m")
+    second = membership(targets=[1])
+    second._generate_samples(2)
+    second.save(tmp_path / "m")
+    loaded = ThreatModel.load(tmp_path / "m")
+    assert loaded.target_record in second.target_record
+    assert [len(loaded._memory[True][0]), len(loaded._memory[False][0])] == [2, 0]
+    aside = ThreatModel.load(tmp_path / "m~")
+    assert aside.target_record in first.target_record
+    assert len(aside._memory[True][0]) == 4
+
+
+def test_numpy_sizes_and_tuples_can_be_saved_twice(tmp_path: Path, membership: Factory) -> None:
+    membership(size=np.int64(20)).save(tmp_path / "a")
+    knowledge = UncertainBoxKnowledge(Raw(), 20, dict, {"w": (1, 2)})
+    model = membership(knowledge=knowledge)
+    model.save(tmp_path / "b")
+    model.save(tmp_path / "b")
+    assert not (tmp_path / "b~").exists()
+
+
+def test_a_release_of_other_columns_is_refused_on_saving(
+    tmp_path: Path, membership: Factory
+) -> None:
+    class TwoColumns(Raw):
+        def generate(self, num_samples: Any = None, random_state: Any = None) -> Any:
+            return super().generate(num_samples, random_state).view(["Sex", "Age"])
+
+    model = membership(TwoColumns())
+    model._generate_samples(2)
+    with pytest.raises(StoreError, match="columns of the targets"):
+        model.save(tmp_path / "m")
+
+
+@pytest.mark.parametrize("what", ["schema", "manifest", "table", "trial", "flip"])
+def test_damage_to_a_saved_threat_model_is_a_store_error(
+    tmp_path: Path, membership: Factory, what: str
+) -> None:
+    model = membership()
+    model._generate_samples(2)
+    folder = tmp_path / "m"
+    model.save(folder)
+    table = folder / "tables" / "aux.npz"
+    if what == "schema":
+        (folder / "schema.json").write_text("{[")
+    elif what == "manifest":
+        (folder / "manifest.json").write_text("[]")
+    elif what == "table":
+        table.unlink()
+    elif what == "trial":
+        trial = next((folder / "trials").iterdir())
+        trial.write_bytes(trial.read_bytes()[:100])
+    else:
+        content = bytearray(table.read_bytes())
+        content[len(content) // 3] ^= 255
+        table.write_bytes(content)
+    with pytest.raises(StoreError):
+        ThreatModel.load(folder)
