@@ -1,0 +1,34 @@
+"""Trained classifiers as releases: what they show, how they are queried, how they are trained."""
+
+from tapas.models._access import Access, AccessError
+from tapas.models._adapt import as_model
+from tapas.models._callable import CallableModel
+from tapas.models._encoding import RecordEncoding
+from tapas.models._mlp import MLPModel
+from tapas.models._mlp_trainer import TorchMLPTrainer
+from tapas.models._model import Model, QueryBudgetError
+from tapas.models._onnx import OnnxModel
+from tapas.models._records import Records
+from tapas.models._sklearn import SklearnModel
+from tapas.models._sklearn_trainer import SklearnTrainer
+from tapas.models._torch import TorchModel
+from tapas.models._trainer import CallableTrainer, Trainer
+
+__all__ = [
+    "Access",
+    "AccessError",
+    "CallableModel",
+    "CallableTrainer",
+    "MLPModel",
+    "Model",
+    "OnnxModel",
+    "QueryBudgetError",
+    "RecordEncoding",
+    "Records",
+    "SklearnModel",
+    "SklearnTrainer",
+    "TorchMLPTrainer",
+    "TorchModel",
+    "Trainer",
+    "as_model",
+]

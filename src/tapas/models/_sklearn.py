@@ -1,0 +1,78 @@
+"""Fitted scikit-learn estimators and pipelines as models."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tapas.errors import ConfigError, NotTrainedError
+from tapas.models._access import Access
+from tapas.models._classes import as_classes
+from tapas.models._model import BATCH_SIZE, Model
+from tapas.models._outputs import as_probabilities
+
+
+class SklearnModel(Model):
+    """A fitted classifier with ``classes_``, ``predict`` and, to show scores, ``predict_proba``.
+
+    Queries arrive with the column names that the estimator was fitted with, or without any where
+    it was fitted on an array.
+    """
+
+    def __init__(self, estimator: Any, *, batch_size: int | None = BATCH_SIZE) -> None:
+        shows_scores = hasattr(estimator, "predict_proba")
+        super().__init__(
+            _fitted_classes(estimator),
+            access=Access.PARAMETERS if shows_scores else Access.LABELS,
+            batch_size=batch_size,
+        )
+        self._estimator = estimator
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        steps = getattr(self._estimator, "steps", None)
+        return type(steps[-1][1] if steps else self._estimator).__name__
+
+    def _scores(self, X: Any) -> np.ndarray:
+        raw = self._estimator.predict_proba(self._with_fitted_names(X))
+        return as_probabilities(raw, "scores", len(self.classes))
+
+    def _labels(self, X: Any) -> Any:
+        return self._estimator.predict(self._with_fitted_names(X))
+
+    def _parameters(self) -> Any:
+        return self._estimator
+
+    def _with_fitted_names(self, X: Any) -> Any:
+        names = getattr(self._estimator, "feature_names_in_", None)
+        if names is None:
+            return X.to_numpy() if self._knows_no_names_of(X) else X
+        if not isinstance(X, pd.DataFrame) and X.shape[1] == len(names):
+            return pd.DataFrame(X, columns=names)
+        return X
+
+    def _knows_no_names_of(self, X: Any) -> bool:
+        """Whether the estimator saw an array of numbers and would warn about a frame."""
+        return (
+            isinstance(X, pd.DataFrame)
+            and hasattr(self._estimator, "n_features_in_")
+            and all(pd.api.types.is_numeric_dtype(dtype) for dtype in X.dtypes)
+        )
+
+
+def _fitted_classes(estimator: Any) -> np.ndarray:
+    name = type(estimator).__name__
+    try:
+        classes = estimator.classes_
+    except AttributeError:
+        from sklearn.base import is_regressor
+
+        if is_regressor(estimator):
+            raise ConfigError(f"{name} predicts numbers, not classes; audit a classifier") from None
+        raise NotTrainedError(
+            f"{name} has no classes_: fit it before wrapping it as a model"
+        ) from None
+    if isinstance(classes, list):
+        raise ConfigError(f"{name} predicts several outputs at once; audit one output at a time")
+    return as_classes(classes)

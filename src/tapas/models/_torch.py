@@ -1,0 +1,109 @@
+"""Torch modules as models."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tapas.errors import ConfigError, SchemaError
+from tapas.models._access import Access
+from tapas.models._model import BATCH_SIZE, Model
+from tapas.models._outputs import as_probabilities
+
+
+class TorchModel(Model):
+    """A trained ``torch.nn.Module`` that maps rows of numbers to one output per class.
+
+    Queries run in evaluation mode and without gradients, on the module's device and in the type of
+    its parameters; the mode is put back afterwards.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        One output for two classes is taken to belong to the second class.
+    classes : array-like, optional
+        By default 0, 1, ... as many as the last linear layer has outputs.
+    outputs : {"scores", "logits", "log_scores", "labels"}, optional
+        By default told by the last layer (softmax, sigmoid, log-softmax); after any other layer,
+        rows that sum to one are probabilities and anything else is logits.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        classes: Any = None,
+        *,
+        outputs: str | None = None,
+        batch_size: int | None = BATCH_SIZE,
+    ) -> None:
+        super().__init__(
+            _default_classes(module) if classes is None else classes,
+            access=Access.LABELS if outputs == "labels" else Access.PARAMETERS,
+            batch_size=batch_size,
+        )
+        self._module = module
+        self._outputs = outputs or _told_by_last_layer(module)
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return type(self._module).__name__
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return as_probabilities(self._forward(X), self._outputs, len(self.classes))
+
+    def _labels(self, X: Any) -> np.ndarray:
+        if self._outputs == "labels":
+            return self._forward(X)
+        return super()._labels(X)
+
+    def _parameters(self) -> Any:
+        return self._module
+
+    def _forward(self, X: Any) -> np.ndarray:
+        import torch
+
+        like = next(self._module.parameters(), torch.empty(0))
+        inputs = torch.as_tensor(_numbers(X)).to(device=like.device, dtype=like.dtype)
+        was_training = self._module.training
+        self._module.eval()
+        try:
+            with torch.no_grad():
+                raw = self._module(inputs).detach().cpu()
+        finally:
+            self._module.train(was_training)
+        return (raw.double() if raw.is_floating_point() else raw).numpy()
+
+
+def _numbers(X: Any) -> np.ndarray:
+    try:
+        return np.ascontiguousarray(
+            X.to_numpy(dtype=np.float64) if isinstance(X, pd.DataFrame) else X, dtype=np.float64
+        )
+    except (TypeError, ValueError):
+        raise SchemaError(
+            "a torch module takes numbers; wrap a function that encodes the data frame first: "
+            "as_model(lambda X: module(encode(X)), classes=[...])"
+        ) from None
+
+
+def _default_classes(module: Any) -> np.ndarray:
+    import torch
+
+    linear = [layer for layer in module.modules() if isinstance(layer, torch.nn.Linear)]
+    if not linear:
+        raise ConfigError(
+            "the number of classes cannot be told from this module; give classes=[...] in the "
+            "order of its outputs"
+        )
+    return np.arange(max(2, linear[-1].out_features))
+
+
+def _told_by_last_layer(module: Any) -> str | None:
+    import torch
+
+    layers = [layer for layer in module.modules() if not list(layer.children())]
+    last = layers[-1] if layers else None
+    if isinstance(last, (torch.nn.Softmax, torch.nn.Sigmoid)):
+        return "scores"
+    return "log_scores" if isinstance(last, torch.nn.LogSoftmax) else None
