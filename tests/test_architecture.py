@@ -69,7 +69,11 @@ PUBLIC = {
     "report": """ALL_METRICS DEFAULT_METRICS AIAttackReport AIAttackSummary AttackSummary AuditPage
         BinaryAIAttackReport BinaryAIAttackSummary BinaryLabelAttackReport
         BinaryLabelInferenceAttackSummary EffectiveEpsilonReport
-        LabelInferenceAttackSummary MIAttackReport MIAttackSummary ROCReport Report""",
+        LabelInferenceAttackSummary MIAttackReport MIAttackSummary ROCReport Report Change
+        ComparisonPage RecordComparison compare_records""",
+    "models": """Access AccessError CallableModel CallableTrainer MLPModel Model OnnxModel
+        QueryBudgetError RecordEncoding Records SklearnModel SklearnTrainer TorchMLPTrainer
+        TorchModel Trainer as_model""",
 }  # fmt: skip
 
 OLD_PATHS = {

@@ -99,7 +99,7 @@ def _describe_text(present: pd.Series, max_categories: int) -> Guess:
 
 def _text_as_numbers(text: pd.Series) -> Guess | None:
     numbers = pd.to_numeric(text, errors="coerce")
-    if numbers.isna().any() or _has_leading_zeros(text):
+    if not np.isfinite(numbers).all() or _has_leading_zeros(text):
         return None
     return _describe_numbers(numbers.to_numpy(dtype=np.float64))
 

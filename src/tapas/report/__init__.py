@@ -9,7 +9,10 @@ from tapas.report._binary import (
     BinaryLabelAttackReport,
     MIAttackReport,
 )
+from tapas.report._comparison_page import ComparisonPage
 from tapas.report._epsilon import EffectiveEpsilonReport
+from tapas.report._page import AuditPage
+from tapas.report._page_changes import Change, RecordComparison, compare_records
 from tapas.report._roc import ROCReport
 from tapas.results import (
     AIAttackSummary,
@@ -26,14 +29,19 @@ __all__ = [
     "AIAttackReport",
     "AIAttackSummary",
     "AttackSummary",
+    "AuditPage",
     "BinaryAIAttackReport",
     "BinaryAIAttackSummary",
     "BinaryLabelAttackReport",
     "BinaryLabelInferenceAttackSummary",
+    "Change",
+    "ComparisonPage",
     "EffectiveEpsilonReport",
     "LabelInferenceAttackSummary",
     "MIAttackReport",
     "MIAttackSummary",
     "ROCReport",
+    "RecordComparison",
     "Report",
+    "compare_records",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tapas.report._cells import Cell, gather
-from tapas.report._figure import GREY, look, new_figure, plain, wrapped
+from tapas.report._figure import GREY, look, new_figure, plain, tips, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +113,9 @@ def _panels(
     tall = max(1.25, 0.2 + per_line * len(names))
     legend_tall = 0.45 + 0.19 * (min(num_series, _MOST_IN_LEGEND + 1) + 3)
     tall = min(max(tall, legend_tall), 30.0)
-    gap, top, bottom = 0.7, 0.75, 0.55
+    gap = 0.7
+    top = 0.75 if comparison.title else 0.35
+    bottom = 0.55 if comparison.note else 0.35
     width = left + columns * _PANEL + (columns - 1) * 0.25 + 0.2
     height = top + lines * tall + (lines - 1) * gap + bottom
     figure = new_figure(width, height)
@@ -189,7 +191,16 @@ def _draw_series(
                 markeredgecolor=edge if num_series <= 8 else colour,
                 markeredgewidth=1.2 if symbol == "x" else 0.5,
                 zorder=3,
+                gid=tips(_reading(cell) for cell, shown in zip(mine, these, strict=True) if shown),
             )
+
+
+def _reading(cell: Cell) -> str:
+    if math.isnan(cell.point):
+        return "undefined"
+    if math.isnan(cell.low):
+        return f"{cell.point:.3g}"
+    return f"{cell.point:.3g} ({cell.low:.3g} to {cell.high:.3g})"
 
 
 def metric_title(metric: str) -> str:

@@ -3,13 +3,25 @@
 import functools
 import re
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "GREY", "MARKERS", "look", "new_figure", "plain", "save", "wrapped"]
+__all__ = [
+    "COLOURS",
+    "GREY",
+    "MARKERS",
+    "TIP",
+    "look",
+    "new_figure",
+    "plain",
+    "save",
+    "tips",
+    "wrapped",
+]
 
 # Okabe and Ito's palette, told apart with every common kind of colour blindness; its yellow is
 # left out because it is too pale on white.
@@ -17,6 +29,9 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 GREY = "#767676"
 DPI = 110
+# Marks and parts the texts that a drawn thing shows on hover, where the figure becomes SVG. No
+# text that passed `plain` holds it.
+TIP = "\ue000"
 # Labels such as "Closest(Hamming, accuracy)" break after punctuation rather than inside a word.
 _WORDS = re.compile(r"\$[^$]*\$|[^\s(,_/|$-]+[\s(,_/|-]*|[\s(,_/|-]+|\$")
 
@@ -42,6 +57,11 @@ def save(figure: "Figure", path: Path) -> Path:
         warnings.filterwarnings("ignore", message=r".*[Gg]lyph.*")
         figure.savefig(path, dpi=DPI)
     return path
+
+
+def tips(texts: Iterable[str]) -> str:
+    """Return the group id that gives each of the things drawn together its text on hover."""
+    return "".join(TIP + plain(text).replace(r"\$", "$") for text in texts)
 
 
 @functools.lru_cache(maxsize=4096)

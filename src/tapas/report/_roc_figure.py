@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapas import metrics, stats
-from tapas.report._figure import COLOURS, GREY, new_figure, wrapped
+from tapas.report._figure import COLOURS, GREY, new_figure, tips, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,7 @@ __all__ = ["Curve", "RocStyle", "draw_roc"]
 _DASHES = ("-", "--", "-.", ":")
 # Fewer thresholds than this are decisions without scores: points rather than a curve.
 _FEW = 5
+_MOST_CORNERS = 300
 _OUTLINES = ((0, (5, 2)), (0, (2, 1.5)), (0, (8, 2, 1.5, 2)), (0, (1, 1)))
 
 
@@ -124,6 +125,7 @@ def _draw_curve(axes: "Axes", curve: Curve, index: int, style: RocStyle, floor: 
         drawstyle="steps-post" if style.log_log else "default",
         label=f"{name} (AUC {area:.2f})",
         zorder=3,
+        gid=tips([f"{curve.name}: AUC {area:.2f}"]),
     )
 
 
@@ -137,10 +139,11 @@ def _draw_band(
     )
     if style.log_log and len(band.thresholds) < _FEW:
         return
+    starts, stops = _blocks(len(band.thresholds))
     corners = np.column_stack(
         [
-            np.concatenate([[0.0], band.fpr_high, [1.0], band.fpr_low[::-1]]),
-            np.concatenate([[0.0], band.tpr_low, [1.0], band.tpr_high[::-1]]),
+            np.concatenate([[0.0], band.fpr_high[stops], [1.0], band.fpr_low[starts][::-1]]),
+            np.concatenate([[0.0], band.tpr_low[starts], [1.0], band.tpr_high[stops][::-1]]),
         ]
     )
     # Each corner lies right and below, or left and above, of a point of the curve, and so do
@@ -151,7 +154,18 @@ def _draw_band(
         alpha=0.15,
         linewidth=0,
         zorder=1,
+        gid=tips([f"{curve.name}: {100 * confidence:g} % band"]),
     )
+
+
+def _blocks(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first and last of neighbouring thresholds drawn as one corner.
+
+    All four limits grow along the thresholds, so the band of a block is a little wider than
+    those of its members, never narrower.
+    """
+    edges = np.unique(np.linspace(0, count, min(count, _MOST_CORNERS) + 1).astype(np.intp))
+    return edges[:-1], edges[1:] - 1
 
 
 def _draw_region(axes: "Axes", epsilon: float, dashes: Any, style: RocStyle, floor: float) -> None:
@@ -173,6 +187,8 @@ def _set_axes(axes: "Axes", style: RocStyle, floor: float) -> None:
         axes.set_yscale("log")
         axes.set_xlim(floor, 1.1)
         axes.set_ylim(floor, 1.1)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(lambda rate, _: f"{rate:g}")
     else:
         start = 0.0 if style.low_corner else 1 - style.zoom
         margin = 0.01 * style.zoom

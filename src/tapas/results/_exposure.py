@@ -62,7 +62,7 @@ def slice_metrics(
     rows = [_row(summary, "all", "all", np.ones(len(summary), bool), priors, fprs, confidence)]
     for name in () if slices is None else slices.keys():
         column = _column(slices, name, len(summary))
-        for value in pd.unique(column.dropna()):
+        for value in sorted(pd.unique(column.dropna()).tolist(), key=_sorting_key):
             chosen = (column == value).to_numpy(dtype=bool)
             rows.append(_row(summary, str(name), value, chosen, priors, fprs, confidence))
     return pd.DataFrame(rows)
@@ -134,6 +134,11 @@ def _column(slices: Any, name: str, length: int) -> pd.Series:
     if len(column) != length:
         raise ConfigError(f"slice {name!r} has {len(column)} values, the summary {length} records")
     return column
+
+
+def _sorting_key(value: Any) -> tuple[str, Any]:
+    number = isinstance(value, (bool, int, float))
+    return ("", value) if number else (type(value).__name__, str(value))
 
 
 def _row(

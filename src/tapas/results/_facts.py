@@ -100,13 +100,13 @@ def summary_facts(
         nothing: dict[str, Any] = dict.fromkeys(("advantage", "auc", "tpr_at_low_fpr", "epsilon"))
         return SummaryFacts(**about, **nothing, epsilon_high=math.inf)
     positive = labels.astype(bool)
-    scores = summary.predictions if summary.scores is None else summary.scores
+    scores = _comparable(summary)
     bound, high = _epsilon(summary, confidence, delta)
     return SummaryFacts(
         **about,
         advantage=_advantage(positive, summary.predictions, confidence),
         auc=_auc(scores[positive], scores[~positive], confidence),
-        tpr_at_low_fpr=_low_fpr(scores[positive], scores[~positive], fpr, confidence),
+        tpr_at_low_fpr=_low_fpr(positive, scores, fpr, confidence),
         epsilon=bound,
         epsilon_high=high,
     )
@@ -146,14 +146,17 @@ def _auc(positive: np.ndarray, negative: np.ndarray, confidence: float) -> Estim
     return Estimate(found.value, found.low, found.high)
 
 
-def _low_fpr(
-    positive: np.ndarray, negative: np.ndarray, fpr: float, confidence: float
-) -> Estimate | None:
-    try:
-        point = stats.tpr_at_fpr(positive, negative, fpr, confidence=confidence)
-    except StatisticsError:
-        return None
-    return Estimate(float(point.tpr.value), float(point.tpr.low), float(point.tpr.high))
+def _low_fpr(positive: np.ndarray, scores: np.ndarray, fpr: float, confidence: float) -> Estimate:
+    """The threshold looks at the negatives alone, so the TPR keeps its exact interval."""
+    point = metrics.tpr_at_fpr(positive, scores, fpr)
+    total = int(positive.sum())
+    return _share(round(point.tpr * total), total, confidence)
+
+
+def _comparable(summary: BinaryLabelInferenceAttackSummary) -> np.ndarray:
+    """Scores, or guesses where there are none; no score at all counts as the lowest."""
+    scores = np.asarray(summary.predictions if summary.scores is None else summary.scores, float)
+    return np.where(np.isnan(scores), -np.inf, scores)
 
 
 def _epsilon(
@@ -171,10 +174,9 @@ def _attack_epsilon_high(
     summary: BinaryLabelInferenceAttackSummary, choice: stats.ThresholdChoice, confidence: float
 ) -> float:
     """Largest epsilon that this attack at its threshold may show, both rates at their limits."""
-    scores = np.asarray(summary.predictions if summary.scores is None else summary.scores)
     kept = choice.remaining
     positive = np.asarray(summary.labels).astype(bool)[kept]
-    event = scores[kept] >= choice.threshold
+    event = _comparable(summary)[kept] >= choice.threshold
     each = 1 - (1 - confidence) / 2
     tp, fp = int(np.sum(event & positive)), int(np.sum(event & ~positive))
     tpr_high = float(stats.clopper_pearson(tp, int(positive.sum()), each, "upper"))

@@ -66,7 +66,7 @@ def decide(record: AuditRecord, gates: Iterable[Gate] | None = None) -> Verdict:
     if "inconclusive" in states:
         words = _count(outcomes, "inconclusive", "could not be decided")
         return Verdict("inconclusive", EXIT_INCONCLUSIVE, outcomes, words)
-    return Verdict("pass", EXIT_FINE, outcomes, f"all {len(outcomes)} gates passed")
+    return Verdict("pass", EXIT_FINE, outcomes, _count(outcomes, "pass", "passed"))
 
 
 def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
@@ -88,7 +88,7 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
         ends.append((*_interval(facts, gate.metric), facts))
     worst = max(ends, key=lambda end: (end[0] > gate.at_most, end[1], end[0]))
     low, high, facts = worst
-    name = gate.metric if gate.metric != "tpr_at_fpr" else f"TPR at FPR {gate.fpr:g}"
+    name = {"auc": "AUC", "tpr_at_fpr": f"TPR at FPR {gate.fpr:g}"}.get(gate.metric, gate.metric)
     where = f"{facts.attack} on target {facts.target}"
     between = f"{name} between {_short(low)} and {_short(high)} ({where})"
     if low > gate.at_most:
@@ -117,6 +117,8 @@ def _interval(facts: SummaryFacts, metric: str) -> tuple[float, float]:
 
 
 def _count(outcomes: tuple[GateOutcome, ...], state: str, words: str) -> str:
+    if len(outcomes) == 1:
+        return f"the gate {words}"
     number = sum(outcome.state == state for outcome in outcomes)
     return f"{number} of {len(outcomes)} gates {words}"
 

@@ -1,4 +1,4 @@
-"""Test benches: contracts for other people's attacks and generators, and mechanisms of known epsilon."""
+"""Test benches: contracts for your own attacks and generators, mechanisms of known epsilon."""
 
 from tapas.testing._broken import (
     DomainFromData,

@@ -185,7 +185,8 @@ def _does_not_read_the_secret(attack: Any, game: _Game) -> str | None:
         table = recorded.table.with_value(column, value)
         targets = TabularDataset.from_table(table, recorded.description)
         seen.append(_scores(copy.deepcopy(attack), game.make(recorded=targets, n_jobs=1)))
-    return None if np.array_equal(seen[0], seen[1]) else "the value recorded with the target changed scores"
+    same = np.array_equal(seen[0], seen[1])
+    return None if same else "the value recorded with the target changed scores"
 
 
 _PROMISES: tuple[tuple[str, Callable[[Any, _Game], str | None]], ...] = (

@@ -1,0 +1,176 @@
+"""Figures of a page: ROC curves of the most exposed targets, and comparisons."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tapas.report._comparison import Comparison, draw_comparison
+from tapas.report._page_reading import CONFIDENCE, Reading, Result, strength, strongest
+from tapas.report._page_svg import inline_svg
+from tapas.report._roc import _summary_curves
+from tapas.report._roc_figure import Curve, RocStyle, draw_roc
+from tapas.results import Estimate
+
+__all__ = ["PageFigure", "comparison_figures", "curve_figures", "series_figure"]
+
+_MOST_SUBJECTS = 3
+_MOST_CURVES = 4
+_MOST_LINES = 16
+_MOST_SERIES = 8
+_UNKNOWN = Estimate(math.nan, math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class PageFigure:
+    """A figure with the words under it; `svg` is safe to put into a page as it is."""
+
+    title: str
+    svg: tuple[str, ...]
+    caption: str
+
+
+def curve_figures(reading: Reading) -> list[PageFigure]:
+    """Return linear and log-log ROC curves for the most exposed target of a few subjects."""
+    worst = strongest(reading.audited, lambda r: r.own.subject)
+    worst = sorted(worst, key=strength, reverse=True)[:_MOST_SUBJECTS]
+    return [
+        figure
+        for number, result in enumerate(worst)
+        if (figure := _curves_of(reading, result, f"roc{number}")) is not None
+    ]
+
+
+def comparison_figures(reading: Reading) -> list[PageFigure]:
+    """Return a figure for each of subjects, targets and datasets that are several."""
+    figures = []
+    for number, (name, plural, results) in enumerate(
+        (
+            ("subject", "subjects", reading.results),
+            ("target", "targets", reading.audited),
+            ("dataset", "datasets", reading.results),
+        )
+    ):
+        figure = series_figure(
+            [(str(getattr(r.own, name)) or "(unnamed)", r.own.attack, r) for r in results],
+            (name, "attack"),
+            f"cmp{number}",
+        )
+        if figure is None:
+            continue
+        svg, left_out = figure
+        caption = (
+            f"One line for each {name}, one marker for each attack; bars are {100 * CONFIDENCE:g}% "
+            "intervals, each on its own. Where several results fall on one marker, the strongest "
+            "is shown. Further right is worse for privacy."
+        )
+        if left_out:
+            caption += f" {left_out} less exposed {plural} are in the table of results only."
+        figures.append(PageFigure(f"By {name}", (svg,), caption))
+    return figures
+
+
+def series_figure(
+    placed: Sequence[tuple[str, str, Result]], names: tuple[str, str], prefix: str
+) -> tuple[str, int] | None:
+    """Draw results by category and series; return the SVG and how many categories did not fit.
+
+    None where there is one category only.
+    """
+    best: dict[tuple[str, str], Result] = {}
+    for category, series, result in placed:
+        key = (category, series)
+        if key not in best or strength(result) > strength(best[key]):
+            best[key] = result
+    categories = list(dict.fromkeys(category for category, _ in best))
+    if len(categories) < 2:
+        return None
+    worst = {c: max(strength(r) for (name, _), r in best.items() if name == c) for c in categories}
+    shown = sorted(categories, key=lambda c: worst[c], reverse=True)[:_MOST_LINES]
+    attacks = list(dict.fromkeys(name for _, name in best))[:_MOST_SERIES]
+    kept = {k: r for k, r in best.items() if k[0] in shown and k[1] in attacks}
+    # Categories are drawn in order of appearance.
+    ordered = sorted(kept, key=lambda k: (shown.index(k[0]), attacks.index(k[1])))
+    low, value, high = (
+        pd.DataFrame([_columns(k, kept[k], names, end) for k in ordered])
+        for end in ("low", "value", "high")
+    )
+    metrics = [m for m in ("accuracy", "auc", "certified_epsilon") if value[m].notna().any()]
+    figure = draw_comparison(
+        Comparison(
+            rows=pd.concat([low, high]),
+            points=value,
+            category=names[0],
+            series=names[1],
+            metrics=metrics,
+            title="",
+            note="",
+            chance=all(abs(r.own.chance - 0.5) < 0.06 for r in kept.values()),
+        )
+    )
+    description = f"Comparison of {', '.join(metrics)} by {names[0]}; the tables hold the numbers."
+    return inline_svg(figure, prefix, description.replace("_", " ")), len(categories) - len(shown)
+
+
+def _columns(
+    key: tuple[str, str], result: Result, names: tuple[str, str], end: str
+) -> dict[str, object]:
+    facts = result.own
+    epsilon = math.nan if facts.epsilon is None else float(facts.epsilon)
+    return {
+        names[0]: key[0],
+        names[1]: key[1],
+        "accuracy": getattr(facts.accuracy, end),
+        "auc": getattr(facts.auc or _UNKNOWN, end),
+        # A lower bound has no interval.
+        "certified_epsilon": epsilon if end == "value" else math.nan,
+    }
+
+
+def _curves_of(reading: Reading, worst: Result, name: str) -> PageFigure | None:
+    same = [
+        r
+        for r in reading.audited
+        if (r.own.subject, r.target, r.attribute)
+        == (worst.own.subject, worst.target, worst.attribute)
+    ]
+    same = sorted(same, key=strength, reverse=True)
+    curves = [c for r in same for c in _summary_curves(r.own.attack, r.summary) if _drawable(c)]
+    if not curves:
+        return None
+    claim = reading.record.claim
+    outline = (claim.epsilon,) if claim is not None and 0 < claim.epsilon < math.inf else ()
+    target = f", target {worst.target}" if worst.target else ""
+    what = f"ROC curves of attacks on {worst.own.subject}{target}"
+    pictures = []
+    pooled = any(r.pooled for r in same)
+    for log_log in (False, True):
+        style = RocStyle(
+            eff_epsilon=outline,
+            delta=0.0 if claim is None else claim.delta,
+            log_log=log_log,
+            confidence=None if pooled else CONFIDENCE,
+        )
+        kind = "logarithmic" if log_log else "linear"
+        figure = draw_roc(curves[:_MOST_CURVES], style)
+        pictures.append(inline_svg(figure, f"{name}{kind[:3]}", f"{what}, {kind} axes"))
+    caption = (
+        f"{what}: linear axes, and logarithmic axes where small rates show. Curves further up and "
+        "left are worse for privacy; the dotted line is guessing. Logarithmic axes show "
+        "rates of 0 at their edge."
+    )
+    if pooled:
+        caption += " There are no bands: the trials share one release or model."
+    elif outline:
+        caption += " A curve whose whole band passes the outline contradicts the claimed epsilon."
+    if len(curves) > _MOST_CURVES:
+        caption += (
+            f" The first {_MOST_CURVES} of {len(curves)} curves are shown, strongest attack first."
+        )
+    return PageFigure(f"{worst.own.subject}{target}", tuple(pictures), caption)
+
+
+def _drawable(curve: Curve) -> bool:
+    return len(np.unique(curve.labels)) == 2

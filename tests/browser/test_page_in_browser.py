@@ -1,0 +1,196 @@
+"""The pages in a real browser: silent, alone, sortable, filterable, readable in every dress."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from tapas.report import AuditPage, ComparisonPage
+from tapas.results import (
+    AttackCrash,
+    AuditedSubject,
+    AuditRecord,
+    Claim,
+    Gate,
+    MIAttackSummary,
+    TrialFailure,
+)
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = "<img src=x onerror=alert(1)><script>document.title='owned'</script>\"'\n=1+1 $x$"
+
+
+def membership(strength, attack, target, seed):
+    labels = np.tile([1, 0], 100)
+    scores = strength * labels + np.random.default_rng(seed).normal(size=200)
+    return MIAttackSummary(labels, scores > strength / 2, scores, "G", attack, "D", target)
+
+
+def audit(strength=1.0, name="Generator", title="A <b>title</b>"):
+    attacks, targets = ("Closest", HOSTILE), ("3", "20", HOSTILE)
+    summaries = tuple(
+        membership(strength + 0.3 * t, attack, target, 10 * a + t)
+        for a, attack in enumerate(attacks)
+        for t, target in enumerate(targets)
+    )
+    copy = tuple(membership(6.0, attack, "3", 99) for attack in attacks)
+    return AuditRecord(
+        title,
+        {"title": title, HOSTILE: HOSTILE},
+        "0" * 32,
+        1,
+        (
+            AuditedSubject(
+                name,
+                "audited",
+                summaries,
+                (TrialFailure("test", 1, HOSTILE),),
+                (AttackCrash(HOSTILE, "3", HOSTILE),),
+                {"test": 200},
+            ),
+            AuditedSubject("Copy " + HOSTILE, "control", copy),
+        ),
+        claim=Claim(0.1),
+        gates=(Gate("auc", 0.6),),
+        provenance={"finished": "2026-01-02T03:04:05+00:00"},
+    )
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    return AuditPage(audit()).publish(tmp_path_factory.mktemp("report"))[0]
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory):
+    pages = ComparisonPage([audit(2.0), audit(0.0, "Other")], ["old", HOSTILE])
+    return pages.publish(tmp_path_factory.mktemp("comparison"))[0]
+
+
+@contextmanager
+def opened(browser, path, **options):
+    """Open a page; fail if it says anything, asks for anything or runs what it should not."""
+    context = browser.new_context(**options)
+    page = context.new_page()
+    said, asked = [], []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    yield page
+    assert said == []
+    assert asked == [path.as_uri()]
+    context.close()
+
+
+def column(page, number, table="#all-results"):
+    return page.locator(f"{table} tbody tr:not([hidden]) td:nth-child({number})").all_inner_texts()
+
+
+def first_numbers(texts):
+    return [float(text.split()[0].rstrip("%").replace("−", "-")) for text in texts]
+
+
+def test_the_report_is_silent_alone_and_complete(browser, report):
+    with opened(browser, report) as page:
+        assert page.title() == "A <b>title</b>"
+        assert page.locator("svg.chart").count() >= 3
+        assert page.locator("svg.chart title").count() > 3
+        assert page.locator("table").count() >= 5
+        assert page.locator("#all-results tbody tr").count() == 8
+        assert page.locator("img, iframe, #main script").count() == 0
+        box = page.locator("svg.chart").first.bounding_box()
+        assert box["width"] > 300
+        assert box["height"] > 300
+
+
+def test_headers_sort_both_ways_by_mouse_and_keyboard(browser, report):
+    with opened(browser, report) as page:
+        header = page.locator("#all-results thead th", has_text="AUC")
+        button = header.get_by_role("button")
+        button.click()
+        values = first_numbers(column(page, 6))
+        assert values == sorted(values, reverse=True)
+        assert header.get_attribute("aria-sort") == "descending"
+        button.focus()
+        page.keyboard.press("Enter")
+        values = first_numbers(column(page, 6))
+        assert values == sorted(values)
+        assert header.get_attribute("aria-sort") == "ascending"
+        page.locator("#all-results thead th", has_text="Target").get_by_role("button").click()
+        assert column(page, 3)[-2:] == ["20", "20"]
+        assert header.get_attribute("aria-sort") == "none"
+
+
+def test_results_can_be_filtered_by_target(browser, report):
+    with opened(browser, report) as page:
+        page.locator("select[data-key='2']").select_option(label="20")
+        assert column(page, 3) == ["20", "20"]
+        assert page.locator("form.filters output").inner_text() == "Showing 2 of 8 results"
+        page.locator("select[data-key='2']").select_option(label="all")
+        assert len(column(page, 3)) == 8
+
+
+def test_everything_can_be_read_without_javascript(browser, report):
+    with opened(browser, report, java_script_enabled=False) as page:
+        assert page.locator("form.filters").is_hidden()
+        assert page.locator("#all-results tbody tr").count() == 8
+        assert page.locator("th button").count() == 0
+        assert page.get_by_text("Claim contradicted").count() + page.get_by_text("Fail").count()
+
+
+def test_the_first_tab_stop_skips_to_the_verdict(browser, report):
+    with opened(browser, report) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the verdict"
+        assert page.locator(".skip").bounding_box()["x"] >= 0
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+def test_pages_never_scroll_sideways(browser, report, comparison, tmp_path, width):
+    endless = AuditPage(audit(1.0, "W" * 300, "W" * 300)).publish(tmp_path)[0]
+    for path in (report, comparison, endless):
+        with opened(browser, path, viewport={"width": width, "height": 800}) as page:
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground_in_both_schemes(browser, report, scheme):
+    contrast = """() => {
+      const light = c => { const p = c.match(/[\\d.]+/g).map(Number).slice(0, 3)
+          .map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+        return .2126 * p[0] + .7152 * p[1] + .0722 * p[2]; };
+      const ground = e => { for (; e; e = e.parentElement) {
+          const c = getComputedStyle(e).backgroundColor;
+          if (!/, 0\\)$/.test(c) && c !== 'transparent') return c; } return 'rgb(255,255,255)'; };
+      const pairs = [...document.querySelectorAll('p, td .v, .i, caption, .state, svg text')].map(
+        e => [getComputedStyle(e)[e.tagName === 'text' ? 'fill' : 'color'], ground(e)]);
+      return Math.min(...pairs.map(([a, b]) => { const [x, y] = [light(a), light(b)].sort();
+        return (Math.max(x, y) + .05) / (Math.min(x, y) + .05); })); }"""
+    with opened(browser, report, color_scheme=scheme) as page:
+        assert page.evaluate(contrast) >= 4.5
+
+
+def test_the_report_prints_and_repeats_table_headers(browser, report):
+    with opened(browser, report) as page:
+        page.emulate_media(media="print")
+        assert page.locator("nav").is_hidden()
+        assert page.locator(".filters").is_hidden()
+        button = page.locator("#all-results th button").first
+        # A button box inside a header would keep the header from being repeated on each page.
+        assert button.evaluate("e => getComputedStyle(e).display") == "contents"
+        assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_the_comparison_is_silent_and_sorts(browser, comparison):
+    with opened(browser, comparison) as page:
+        assert page.locator("svg.chart").count() == 1
+        header = page.locator("#all-changes thead th", has_text="Difference")
+        header.get_by_role("button").click()
+        values = first_numbers(column(page, 6, "#all-changes"))
+        assert len(values) == 8
+        assert values == sorted(values, reverse=True)

@@ -1,0 +1,412 @@
+"""The page of an audit: right words, nothing foreign, nothing unescaped, for every record."""
+
+import base64
+import hashlib
+import math
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from tapas.errors import ConfigError, StoreError
+from tapas.report import AuditPage, ComparisonPage, compare_records
+from tapas.report._page_numbers import between, bound, down, number, up
+from tapas.report._page_reading import Reading
+from tapas.report._roc_figure import _blocks
+from tapas.results import (
+    AIAttackSummary,
+    AttackCrash,
+    AuditedSubject,
+    AuditRecord,
+    BinaryAIAttackSummary,
+    Claim,
+    Estimate,
+    Gate,
+    MIAttackSummary,
+    TrialFailure,
+    decide,
+    summary_facts,
+)
+
+HOSTILE = (
+    "<script>alert(\"x\")</script>' onload='y' &amp;\n=cmd|'/C calc'!A0 $\\frac{1}{2}$ \x00\u202e"
+)
+VOID = {"meta", "wbr", "input", "br", "hr", "img", "link"}
+
+
+def membership(strength, attack="Closest", target="0", trials=120, **more):
+    labels = np.tile([1, 0], trials // 2)
+    # The same noise in both worlds: without strength nothing at all can be learnt.
+    noise = np.repeat(np.random.default_rng(7).normal(size=trials // 2), 2)
+    scores = strength * labels + noise
+    return MIAttackSummary(
+        labels, scores > strength / 2, scores, "G", attack, "D", target, relation="replace", **more
+    )
+
+
+def many_valued(strength=2.0, trials=120):
+    labels = np.arange(trials) % 3
+    scores = np.random.default_rng(1).normal(size=(trials, 3))
+    scores[np.arange(trials), labels] += strength
+    names = np.array(["a<b>", "b", "c"])
+    return AIAttackSummary(
+        names[labels],
+        names[scores.argmax(1)],
+        scores,
+        "G",
+        "Guess",
+        "D",
+        "0",
+        "job",
+        attribute_values=list(names),
+    )
+
+
+def two_valued():
+    labels = np.tile(["yes", "no"], 60)
+    scores = (labels == "yes") + np.random.default_rng(2).normal(size=120)
+    guesses = np.where(scores > 0.5, "yes", "no")
+    return BinaryAIAttackSummary(labels, guesses, scores, "G", "A", "D", "0", "ill", "yes")
+
+
+def subject(*summaries, name="Generator", **more):
+    return AuditedSubject(name=name, summaries=summaries, trials={"test": 120}, **more)
+
+
+def record(*subjects, title="Audit", **more):
+    question = more.pop("question", {"title": title, "rows": [1, 2]})
+    provenance = {"tapas": "1.2.3", "finished": "2026-02-03T04:05:06+00:00", "seconds": 61.5}
+    return AuditRecord(title, question, "f" * 32, 42, subjects, provenance=provenance, **more)
+
+
+class Page(HTMLParser):
+    """Tags, attributes and text of a page, with a check that tags are balanced."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.text, self.stack, self.ids = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.stack == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data):
+        if self.stack and self.stack[-1] not in ("style", "script"):
+            self.text.append(data)
+
+    @property
+    def words(self):
+        return " ".join("".join(self.text).split())
+
+
+RECORDS = {
+    "leak": record(subject(membership(3.0)), claim=Claim(0.5), gates=(Gate("auc", 0.6),)),
+    "nothing learnt": record(subject(membership(0.0, trials=2000))),
+    "controls": record(
+        subject(membership(1.0)),
+        subject(membership(6.0), name="Copy", role="control"),
+        subject(membership(0.0), name="Independent", role="control"),
+    ),
+    "many values": record(subject(many_valued())),
+    "two values": record(subject(two_valued())),
+    "one model, many records": record(
+        subject(membership(1.0, "LiRA", "", groups=np.zeros(120, int))), claim=Claim(1.0)
+    ),
+    "decisions only": record(
+        subject(MIAttackSummary([1, 0] * 20, [1, 0] * 20, None, "G", "A", "D", "0"))
+    ),
+    "one class": record(subject(MIAttackSummary([1, 1], [1, 0], [0.5, math.inf]))),
+    "nothing ran": record(
+        subject(crashes=(AttackCrash("A", "0", "ValueError: no"),)), gates=(Gate("auc", 0.6),)
+    ),
+    "no subjects": record(title=""),
+}
+
+
+@pytest.fixture(scope="module", params=RECORDS)
+def page(request):
+    return AuditPage(RECORDS[request.param]).html()
+
+
+def hostile_record():
+    summaries = [membership(1.0, HOSTILE, HOSTILE + str(n)) for n in range(2)]
+    return record(
+        subject(
+            *summaries,
+            name=HOSTILE,
+            failures=(TrialFailure("test", 3, HOSTILE),),
+            crashes=(AttackCrash(HOSTILE, HOSTILE, HOSTILE),),
+        ),
+        subject(many_valued(), name="c" + HOSTILE, role="control"),
+        title=HOSTILE,
+        question={HOSTILE: HOSTILE, "nan": math.nan},
+        claim=Claim(1.0, 1e-5),
+        gates=(Gate("auc", 0.55), Gate("tpr_at_fpr", 0.5)),
+        stopped=HOSTILE,
+    )
+
+
+def foreign(text):
+    """What a page must not have: scripts or styles outside its own, addresses, handlers."""
+    tags = Page(text).tags
+    assert [tag for tag, _ in tags].count("script") == 1
+    assert [tag for tag, _ in tags].count("style") == 1
+    assert not {tag for tag, _ in tags} & {"img", "link", "iframe", "object", "embed", "base"}
+    for _, attributes in tags:
+        for name, value in attributes.items():
+            assert name != "style"
+            assert not name.startswith("on")
+            if name in ("href", "src", "action"):
+                assert value.startswith("#")
+
+
+def test_pages_are_well_formed_and_load_nothing(page):
+    foreign(page)
+    assert "http:" not in page
+    assert "https:" not in page
+    assert "url(http" not in page
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page):
+    found = Page(page)
+    assert len(found.ids) == len(set(found.ids))
+    targets = {a["href"][1:] for tag, a in found.tags if tag in ("a", "use")}
+    targets |= set(re.findall(r"url\(#([^)]*)\)", page))
+    assert targets <= set(found.ids)
+
+
+def test_the_policy_allows_the_pages_own_style_and_script_only(page):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)
+    policy = policy.replace("&#39;", "'")
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        content = re.search(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL).group(1)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+def test_every_table_has_a_caption_and_headers_with_a_scope(page):
+    found = Page(page)
+    tags = [tag for tag, _ in found.tags]
+    assert tags.count("table") == tags.count("caption")
+    assert all("scope" in attributes for tag, attributes in found.tags if tag == "th")
+    assert {"main", "header", "nav", "footer"} <= set(tags)
+
+
+def test_no_number_is_written_as_nan_or_inf(page):
+    assert not re.search(r"\b(nan|inf|None)\b", Page(page).words.split("Provenance")[0])
+
+
+def test_equal_records_give_equal_pages():
+    first, second = (AuditPage(RECORDS["controls"]).html() for _ in range(2))
+    assert first == second
+    again = AuditRecord.from_json(RECORDS["controls"].to_json(), where="text")
+    assert AuditPage(again).html() == first
+
+
+def test_hostile_strings_stay_text_everywhere():
+    text = AuditPage(hostile_record()).html()
+    foreign(text)
+    assert "<script>alert" not in text
+    assert "\x00" not in text
+    assert "\u202e" not in text
+    found = Page(text)
+    assert "<script>alert" in found.words
+    assert "=cmd|'/C calc'!A0 $\\frac{1}{2}$" in found.words
+    charts = [a for tag, a in found.tags if tag == "svg" and a.get("class") == "chart"]
+    assert charts
+    assert all(a["aria-label"] for a in charts)
+
+
+def test_lone_surrogates_can_be_written(tmp_path):
+    odd = record(subject(membership(1.0, "a\ud800", "t\udfff"), name="s\ud800"), title="\ud800")
+    path = AuditPage(odd).publish(tmp_path)[0]
+    assert "\N{REPLACEMENT CHARACTER}" in path.read_text(encoding="utf-8")
+
+
+def test_the_verdict_is_that_of_the_gates():
+    for name in ("leak", "nothing learnt", "nothing ran"):
+        found = RECORDS[name]
+        first = AuditPage(found).words[0]
+        words = {"fail": "Fail", "inconclusive": "Nothing ran", "none": "No leak shown"}
+        assert first.startswith(words[decide(found).state])
+
+
+def test_a_contradicted_claim_is_said_before_passing_gates():
+    found = record(subject(membership(4.0)), claim=Claim(0.1), gates=(Gate("auc", 1.0),))
+    assert decide(found).state == "pass"
+    assert AuditPage(found).words[0].startswith("Claim contradicted")
+
+
+def test_the_certified_epsilon_shares_the_error_as_gates_do():
+    found = record(
+        subject(*(membership(2.0, f"A{n}") for n in range(4))), gates=(Gate("epsilon", 0.1),)
+    )
+    reading = Reading(found)
+    expected = summary_facts(found.subjects[0].summaries[0], confidence=1 - 0.05 / 4)
+    assert reading.epsilon == pytest.approx(float(expected.epsilon))
+    assert decide(found).outcomes[0].low == pytest.approx(reading.epsilon)
+    assert any(f"at least {down(reading.epsilon)}" in words for words in AuditPage(found).words)
+
+
+def test_few_trials_cannot_contradict_a_large_claim():
+    found = record(subject(membership(3.0, trials=20)), claim=Claim(9.0))
+    assert "could not have been contradicted" in " ".join(AuditPage(found).words)
+
+
+def test_one_model_with_many_records_has_no_certificate_and_says_why():
+    page = AuditPage(RECORDS["one model, many records"])
+    words = " ".join(page.words)
+    assert "share one release or model" in words
+    assert "was not tested" in words
+    assert "band" not in "".join(re.findall(r"<title>[^<]*", page.html()))
+
+
+def test_controls_are_never_called_the_strongest_audited_result():
+    reading = Reading(RECORDS["controls"])
+    assert reading.best.own.subject == "Generator"
+    assert {result.own.subject for result in reading.controls} == {"Copy", "Independent"}
+
+
+def test_targets_are_ordered_by_what_is_certain():
+    found = record(subject(membership(0.5, target="weak"), membership(3.0, target="strong")))
+    assert [result.target for result in Reading(found).exposed] == ["strong", "weak"]
+
+
+def test_failures_crashes_and_early_ends_are_shown():
+    text = Page(AuditPage(hostile_record()).html()).words
+    assert "Attacks that crashed" in text
+    assert "Trials in which" in text
+    assert "Trials ended before their number was reached" in text
+
+
+def test_a_large_audit_has_few_figures_and_a_bounded_size():
+    subjects = [
+        subject(
+            *(membership(0.1 * s, f"A{a}", f"{t}", 100) for a in range(5) for t in range(5)),
+            name=f"S{s}",
+        )
+        for s in range(10)
+    ]
+    text = AuditPage(record(*subjects)).html()
+    assert len(text) < 3_000_000
+    assert text.count('class="chart"') <= 9
+    assert text.count("data-k=") == 250
+
+
+def test_publishing_writes_one_file_whole_or_not_at_all(tmp_path):
+    files = AuditPage(RECORDS["leak"]).publish(tmp_path / "new")
+    assert [path.name for path in files] == ["report.html"]
+    assert list((tmp_path / "new").iterdir()) == files
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written"):
+        AuditPage(RECORDS["leak"]).publish(tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "text"),
+    [
+        (down, 1.699, "1.69"),
+        (down, 0.3, "0.30"),
+        (down, -0.001, "−0.01"),
+        (up, 0.701, "0.71"),
+        (up, 0.7, "0.70"),
+        (number, math.nan, "not defined"),
+        (number, math.inf, "∞"),
+        (number, -0.001, "0.00"),
+        (bound, 0.0, "≥ 0"),
+        (bound, 2.199, "≥ 2.19"),
+    ],
+)
+def test_numbers_are_never_rounded_towards_more_than_was_shown(function, value, text):
+    assert function(value) == text
+
+
+def test_estimates_next_to_one_are_not_shown_as_one():
+    assert between(Estimate(0.9974, 0.98, 0.9996)) == ("0.997", "0.98 to 1.00")
+
+
+def test_thinned_bands_contain_the_whole_ones():
+    starts, stops = _blocks(1000)
+    limits = np.sort(np.random.default_rng(0).random(1000))
+    assert len(starts) == 300
+    owners = np.repeat(np.arange(300), stops - starts + 1)
+    assert (limits[starts][owners] <= limits).all()
+    assert (limits[stops][owners] >= limits).all()
+
+
+# -- comparisons ---------------------------------------------------------------------------------
+
+
+def test_a_fixed_leak_is_better_and_a_new_one_worse():
+    old, new = (record(subject(membership(s, trials=400), name=n)) for s, n in ((3, "a"), (0, "b")))
+    assert compare_records([old, new]).changes[0].state == "better"
+    assert compare_records([new, old]).changes[0].state == "worse"
+    assert compare_records([old, old]).changes[0].state == "unclear"
+    assert ComparisonPage([new, old], ["x", "y"]).words[0].startswith("Worse")
+
+
+def test_differences_join_the_ends_by_squares():
+    old, new = (record(subject(membership(s))) for s in (1.0, 2.0))
+    change = compare_records([old, new]).changes[0]
+    assert change.difference.value == pytest.approx(change.after.value - change.before.value)
+    down_by = math.hypot(
+        change.after.value - change.after.low, change.before.high - change.before.value
+    )
+    assert change.difference.low == pytest.approx(change.difference.value - down_by)
+
+
+def test_intervals_of_differences_cover_zero_under_no_change():
+    rng = np.random.default_rng(5)
+
+    def again():
+        labels = np.tile([1, 0], 60)
+        scores = labels + rng.normal(size=120)
+        return record(subject(MIAttackSummary(labels, scores > 0.5, scores, "", "A", "", "0")))
+
+    missed = sum(
+        compare_records([again(), again()]).changes[0].state != "unclear" for _ in range(60)
+    )
+    # At 5 % error, more than nine of sixty are seen once in a thousand times.
+    assert missed <= 9
+
+
+def test_subjects_are_matched_by_name_where_there_are_several():
+    names = ("a", "b")
+    old = record(*(subject(membership(1.0), name=n) for n in names))
+    new = record(subject(membership(1.0), name="b"), subject(membership(1.0), name="c"))
+    found = compare_records([old, new])
+    assert [change.subject for change in found.changes] == ["b"]
+    assert len(found.unmatched) == 2
+
+
+def test_comparison_pages_hold_every_change_and_stay_closed(tmp_path):
+    old, new = record(subject(membership(2.0))), hostile_record()
+    page = ComparisonPage([old, new, RECORDS["nothing ran"]], ["old", HOSTILE, "none"])
+    foreign(page.html())
+    assert "none has no audited result in common" in " ".join(page.words)
+    assert [path.name for path in page.publish(tmp_path)] == ["comparison.html"]
+    same = ComparisonPage([old, old])
+    assert "unclear" in Page(same.html()).words
+    assert "1. Audit" in same.comparison.names
+
+
+def test_a_comparison_needs_two_records_and_as_many_names():
+    with pytest.raises(ConfigError, match="at least two"):
+        compare_records([RECORDS["leak"]])
+    with pytest.raises(ConfigError, match="as many names"):
+        compare_records([RECORDS["leak"]] * 2, ["one"])

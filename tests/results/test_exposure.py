@@ -1,0 +1,94 @@
+"""Membership metrics by slice, and the table of exposed records."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tapas import stats
+from tapas.errors import ConfigError
+from tapas.results import MIAttackSummary
+from tapas.results._exposure import (
+    exposure_table,
+    positive_predictive_value,
+    slice_metrics,
+    write_exposure_table,
+)
+
+
+@pytest.fixture
+def summary() -> MIAttackSummary:
+    rng = np.random.default_rng(0)
+    members = np.arange(400) % 2 == 0
+    scores = members + rng.standard_normal(400)
+    return MIAttackSummary(members, scores >= 0.5, scores)
+
+
+def test_the_row_of_all_records_repeats_the_summary(summary: MIAttackSummary) -> None:
+    row = slice_metrics(summary).iloc[0]
+    assert (row["members"], row["non_members"]) == (200, 200)
+    assert row["accuracy"] == summary.accuracy
+    assert row["precision"] == summary.precision
+    assert row["recall"] == summary.recall
+    assert row["auc"] == pytest.approx(summary.auc)
+    assert row["advantage"] == pytest.approx(summary.mia_advantage)
+    for fpr in (0.01, 0.001):
+        assert row[f"tpr_at_fpr_{fpr:g}"] == summary.tpr_at_fpr(fpr).tpr
+    for name in ("precision", "recall", "advantage", "auc", "tpr_at_fpr_0.01"):
+        assert row[f"{name}_low"] < row[name] < row[f"{name}_high"]
+    scores, members = summary.scores, summary.labels == 1
+    interval = stats.auc_interval(scores[members], scores[~members])
+    assert (row["auc_low"], row["auc_high"]) == (interval.low, interval.high)
+
+
+def test_slices_add_up_and_each_stands_for_itself(summary: MIAttackSummary) -> None:
+    group = np.where(np.arange(400) < 100, "x", "y")
+    table = slice_metrics(summary, {"group": group, "half": np.arange(400) % 4 < 2})
+    assert table["slice"].tolist() == ["all", "group", "group", "half", "half"]
+    parts = table[table["slice"] == "group"]
+    assert parts["members"].sum() == 200
+    alone = MIAttackSummary(summary.labels[:100], summary.predictions[:100], summary.scores[:100])
+    first = slice_metrics(alone, None).iloc[0].drop(["slice", "value"])
+    pd.testing.assert_series_equal(parts.iloc[0].drop(["slice", "value"]), first, check_names=False)
+
+
+def test_a_slice_of_one_kind_has_no_comparison(summary: MIAttackSummary) -> None:
+    table = slice_metrics(summary, {"member": summary.labels})
+    only = table[(table["slice"] == "member") & (table["value"] == 1)].iloc[0]
+    assert np.isnan(only["auc"])
+    assert np.isnan(only["tpr_at_fpr_0.01"])
+    assert only["recall"] == summary.recall
+    missing = np.where(summary.labels == 1, np.nan, 1.0)
+    assert len(slice_metrics(summary, {"known": missing})) == 2
+
+
+def test_the_share_of_right_guesses_follows_bayes() -> None:
+    assert positive_predictive_value(0.5, 0.01, 0.01) == pytest.approx(0.005 / (0.005 + 0.0099))
+    assert positive_predictive_value(0.3, 0.3, 0.1) == pytest.approx(0.1)
+    assert np.isnan(positive_predictive_value(0, 0, 0.5))
+
+
+def test_the_most_exposed_records_come_first(summary: MIAttackSummary, tmp_path: object) -> None:
+    about = pd.DataFrame({"name": [f"r{i}" for i in range(400)]})
+    table = exposure_table(summary, about)
+    assert (np.diff(table["score"]) <= 0).all()
+    others = summary.scores[summary.labels == 0]
+    for _, row in table.head(20).iterrows():
+        assert row["false_positive_rate"] == (others >= row["score"]).mean()
+        assert row["name"] == f"r{row['record']}"
+        assert row["member"] == summary.labels[row["record"]]
+    path = write_exposure_table(summary, tmp_path / "deep" / "exposed.csv", about, most=7)
+    assert len(pd.read_csv(path)) == 7
+
+
+def test_tables_that_do_not_fit_are_refused(summary: MIAttackSummary) -> None:
+    with pytest.raises(ConfigError, match="3 values, the summary 400"):
+        slice_metrics(summary, {"group": [1, 2, 3]})
+    with pytest.raises(ConfigError, match="about has 1 rows"):
+        exposure_table(summary, pd.DataFrame({"a": [1]}))
+    with pytest.raises(ConfigError, match="needs scores"):
+        exposure_table(MIAttackSummary([True, False], [True, True]))
+
+
+def test_an_attack_without_scores_still_has_slices() -> None:
+    table = slice_metrics(MIAttackSummary([True, False, True, False], [True, False, False, False]))
+    assert table["auc"].iloc[0] == pytest.approx(0.75)

@@ -1,0 +1,145 @@
+"""Numbers with their intervals, and limits that act on interval ends."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from tapas.errors import ConfigError, StoreError
+from tapas.results import (
+    AIAttackSummary,
+    AttackCrash,
+    AuditedSubject,
+    AuditRecord,
+    Claim,
+    Gate,
+    MIAttackSummary,
+    decide,
+    record_facts,
+    summary_facts,
+)
+from tapas.stats import auc_interval, clopper_pearson
+
+
+def _summary(
+    strength: float, trials: int = 400, *, seed: int = 0, groups: object = None
+) -> MIAttackSummary:
+    rng = np.random.default_rng(seed)
+    labels = np.arange(trials) % 2 == 0
+    scores = rng.normal(size=trials) + strength * labels
+    return MIAttackSummary(
+        labels, scores > strength / 2, scores, "G", f"attack {seed}", "D", "7", groups=groups
+    )
+
+
+def _record(*summaries: MIAttackSummary, **options: object) -> AuditRecord:
+    crashes = options.pop("crashes", ())
+    subject = AuditedSubject("ours", "audited", summaries, crashes=crashes)
+    return AuditRecord("title", {"a": [1]}, "f00", 3, (subject,), **options)
+
+
+def test_facts_are_the_statistics_of_the_summary() -> None:
+    summary = _summary(1.0)
+    facts = summary_facts(summary)
+    low, high = clopper_pearson(round(summary.accuracy * 400), 400, 0.95, "two-sided")
+    assert (facts.accuracy.low, facts.accuracy.high) == pytest.approx((low, high))
+    positive = summary.labels.astype(bool)
+    expected = auc_interval(summary.scores[positive], summary.scores[~positive])
+    assert (facts.auc.low, facts.auc.high) == pytest.approx((expected.low, expected.high))
+    assert facts.tpr_at_low_fpr.value == summary.tpr_at_fpr(0.01).tpr
+    assert 0 < float(facts.epsilon) < facts.epsilon.ceiling
+    assert float(facts.epsilon) < facts.epsilon_high
+
+
+def test_a_trial_without_a_score_counts_as_the_lowest() -> None:
+    labels = [True] * 20 + [False] * 20
+    scores = np.concatenate([np.linspace(1, 2, 20), np.linspace(0, 1, 20)])
+    scores[[0, 25]] = np.nan
+    facts = summary_facts(MIAttackSummary(labels, scores > 1, scores))
+    lowest = np.where(np.isnan(scores), -10.0, scores)
+    assert facts.auc.value == summary_facts(MIAttackSummary(labels, lowest > 1, lowest)).auc.value
+
+
+def test_many_values_and_one_class_have_an_accuracy_only() -> None:
+    several = AIAttackSummary(["a", "b", "c"], ["a", "b", "b"])
+    assert summary_facts(several).auc is None
+    assert summary_facts(several).accuracy.value == pytest.approx(2 / 3)
+    assert summary_facts(MIAttackSummary([True] * 5, [True] * 5)).epsilon is None
+
+
+@pytest.mark.parametrize(
+    ("strength", "limit", "state", "code"),
+    [(3.0, 0.6, "fail", 1), (0.0, 0.7, "pass", 0), (0.0, 0.52, "inconclusive", 6)],
+)
+def test_gates_act_on_interval_ends(strength: float, limit: float, state: str, code: int) -> None:
+    verdict = decide(_record(_summary(strength), gates=(Gate("auc", limit),)))
+    assert (verdict.state, verdict.exit_code) == (state, code)
+    (outcome,) = verdict.outcomes
+    ends = {"fail": outcome.low > limit, "pass": outcome.high <= limit}
+    assert ends.get(state, outcome.low <= limit < outcome.high)
+
+
+def test_the_worst_attack_decides_and_all_share_the_error() -> None:
+    record = _record(*(_summary(s, seed=i) for i, s in enumerate([0.0, 2.5, 0.0])))
+    (outcome,) = decide(record, [Gate("accuracy", 0.6)]).outcomes
+    assert outcome.state == "fail"
+    assert "attack 1" in outcome.words
+    alone = decide(_record(_summary(2.5, seed=1)), [Gate("accuracy", 0.6)]).outcomes[0]
+    assert outcome.low < alone.low
+
+
+def test_a_crashed_attack_never_passes() -> None:
+    crash = AttackCrash("broken", "7", "ValueError: no")
+    harmless = _record(_summary(0.0), gates=(Gate("auc", 0.9),), crashes=(crash,))
+    assert decide(harmless).state == "inconclusive"
+    leaking = _record(_summary(3.0), gates=(Gate("auc", 0.6),), crashes=(crash,))
+    assert decide(leaking).state == "fail"
+
+
+def test_an_audit_without_gates_or_without_results_says_so() -> None:
+    assert decide(_record(_summary(1.0))).state == "none"
+    nothing = decide(_record(gates=(Gate("auc", 0.6),)))
+    assert (nothing.state, nothing.exit_code) == ("inconclusive", 5)
+
+
+def test_gates_look_past_controls() -> None:
+    record = _record(_summary(0.0), gates=(Gate("auc", 0.7),))
+    control = AuditedSubject("copy", "control", (_summary(4.0),))
+    both = dataclasses.replace(record, subjects=(*record.subjects, control))
+    assert decide(both).state == "pass"
+    assert {facts.role for facts in record_facts(both)} == {"audited", "control"}
+
+
+def test_an_epsilon_gate_fails_on_the_certificate() -> None:
+    record = _record(_summary(4.0), gates=(Gate("epsilon", 1.0),), claim=Claim(1.0))
+    assert decide(record).state == "fail"
+
+
+def test_a_record_comes_back_from_its_file(tmp_path: object) -> None:
+    record = _record(
+        _summary(1.0, groups=np.arange(400) // 2),
+        claim=Claim(1.0, 1e-5),
+        gates=(Gate("tpr_at_fpr", 0.1, fpr=0.001),),
+        crashes=(AttackCrash("a", "b", "c"),),
+    )
+    record.save(tmp_path)
+    again = AuditRecord.load(tmp_path)
+    assert again.to_json() == record.to_json()
+    assert again.gates == record.gates
+    np.testing.assert_array_equal(again.subjects[0].summaries[0].groups, np.arange(400) // 2)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "tapas-audit", "version": 99}'])
+def test_what_is_not_a_record_is_refused(text: str) -> None:
+    with pytest.raises(StoreError):
+        AuditRecord.from_json(text)
+
+
+def test_wrong_limits_are_refused() -> None:
+    with pytest.raises(ConfigError, match="metric of a gate"):
+        Gate("loss", 1)
+    with pytest.raises(ConfigError, match="at least 0"):
+        Claim(-1)
+    with pytest.raises(ConfigError, match="at least 0"):
+        Claim(math.nan)
