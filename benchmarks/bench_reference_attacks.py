@@ -1,6 +1,6 @@
 """LiRA and RMIA with few and with many reference models on real tables.
 
-Run with ``python benchmarks/bench_reference_attacks.py [--adult PATH] [--rows 8000] [--seeds 1]``.
+Run with ``python benchmarks/bench_reference_attacks.py [--adult PATH] [--rows 8000] [--seeds 3]``.
 
 Every table is halved into members and non-members; the audited model and 32 references are
 perceptrons with 128 hidden units (torch), trained alike. All records are judged. Published means
@@ -55,8 +55,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--adult")
     parser.add_argument("--rows", type=int, default=8_000)
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=200)
     options = parser.parse_args()
     trainer = TorchMLPTrainer(epochs=options.epochs, device="cpu")
     found: dict[tuple, dict[str, list]] = defaultdict(lambda: defaultdict(list))

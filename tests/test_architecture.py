@@ -33,7 +33,8 @@ PUBLIC = {
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
         GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw
         ReprosynGenerator SDVGenerator SmartNoiseGenerator Smote""",
-    "audit": "Audit CheckReport StopEarly Subject",
+    "audit": """Audit AuditFile CheckReport ModelAudit StopEarly Subject audit_file_schema
+        build_audit load_audit read_audit_file""",
     "testing": """BrokenPromiseError DomainFromData FloatingPointLaplace GaussianCount
         GeneratorCheck KnownEvent KnownMechanism LaplaceCount NoiseDividedByRows NoisyHistogram
         OffByOneBudget OnePartitionForEveryTeacher RandomizedResponse SizeLeak WrongSensitivity
@@ -47,7 +48,8 @@ PUBLIC = {
     "results": """AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Claim Estimate Gate
         GateOutcome LabelInferenceAttackSummary MIAttackSummary SummaryFacts
-        TrialFailure Verdict decide file_safe record_facts summary_facts""",
+        TrialFailure Verdict decide exposure_table file_safe positive_predictive_value
+        record_facts slice_metrics summary_facts write_exposure_table""",
     "stats": """ClaimVerdict EpsilonBound Interval OperatingPoint RocBand SequentialEpsilon
         ThresholdChoice advantage_interval auc_interval audit_claim audit_power bonferroni
         bootstrap certify claim_p_value clopper_pearson epsilon_from_advantage
@@ -57,15 +59,20 @@ PUBLIC = {
     "threat_models": """AIALabeller AttackerKnowledgeOnData AttackerKnowledgeOnGenerator
         AttackerKnowledgeWithLabel AttributeGoal AuxiliaryDataKnowledge
         BlackBoxKnowledge Briefing ExactDataKnowledge Goal LabelInferenceThreatModel
-        Ledger MIALabeller MembershipGoal NoBoxKnowledge Observations Release
-        StoredLedger TargetedAIA TargetedMIA ThreatModel TrainableThreatModel Trial
-        TrialPolicy UncertainBoxKnowledge WhiteBoxKnowledge""",
-    "attacks": """Attack ClosestDistanceAIA ClosestDistanceMIA CombinedSetFeatures CorrSetFeature
-        DensityEstimator DistanceMetric FeatureBasedSetClassifier GroundhogAttack
-        HammingDistance HistSetFeature LocalNeighbourhoodAttack LpDistance
-        NaiveSetFeature ProbabilityEstimationAttack RandomTargetedQueryFeature
-        SetClassifier SetFeature ShadowModellingAttack StadlerNaiveSetFeature
-        SyntheticPredictorAttack TrainableThresholdAttack sklearnDensityEstimator""",
+        Ledger MIALabeller MarginalSynthesis MembershipGoal ModelAIA ModelBriefing
+        ModelMIA ModelNeeds ModelPropertyInference NoBoxKnowledge NoisyRecords
+        Observations QuerySynthesis Release ShadowData StoredLedger TargetedAIA
+        TargetedMIA ThreatModel TrainableThreatModel Trial TrialPolicy
+        UncertainBoxKnowledge WhiteBoxKnowledge""",
+    "attacks": """Attack BlackBoxMIA CalibratedLossMIA ClosestDistanceAIA ClosestDistanceMIA
+        CombinedSetFeatures ConfidenceAIA ConfidenceMIA CorrSetFeature DensityEstimator
+        DistanceMetric EntropyMIA FeatureBasedSetClassifier GroundhogAttack
+        HammingDistance HistSetFeature ImputationAIA LabelOnlyAIA LabelOnlyMIA LiRA
+        LocalNeighbourhoodAttack LossMIA LpDistance ModifiedEntropyMIA NaiveSetFeature
+        ProbabilityEstimationAttack PropertyClassifier QuantileMIA RMIA
+        RandomTargetedQueryFeature RuleBasedMIA SetClassifier SetFeature
+        ShadowModellingAttack StadlerNaiveSetFeature SyntheticPredictorAttack
+        TrainableThresholdAttack sklearnDensityEstimator""",
     "report": """ALL_METRICS DEFAULT_METRICS AIAttackReport AIAttackSummary AttackSummary AuditPage
         BinaryAIAttackReport BinaryAIAttackSummary BinaryLabelAttackReport
         BinaryLabelInferenceAttackSummary EffectiveEpsilonReport

@@ -109,7 +109,9 @@ def test_values_that_do_not_occur_have_probability_zero():
         assert np.allclose(observed(attack, game, data), 1 / 3)
 
 
-@pytest.mark.parametrize("model", [LinearSVC(dual="auto"), RidgeClassifier(), Perceptron()], ids=str)
+@pytest.mark.parametrize(
+    "model", [LinearSVC(dual="auto"), RidgeClassifier(), Perceptron()], ids=str
+)
 @pytest.mark.parametrize("values", [("M", "F"), ("U", "M", "F")])
 def test_classifiers_without_probabilities_are_read_by_their_margins(model, values):
     data = mixed_table(60, 6)

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
-from tapas.attacks import Attack, ClosestDistanceMIA, TrainableThresholdAttack
+from tapas.attacks import Attack, ClosestDistanceMIA, GroundhogAttack, TrainableThresholdAttack
 from tapas.audit import Audit, StopEarly, Subject
 from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import ConfigError, StoreError
@@ -337,3 +338,27 @@ def test_controls_are_told_apart_and_gates_look_past_them() -> None:
 def test_an_audit_needs_something_to_do() -> None:
     with pytest.raises(ConfigError, match="at least one threat model and one attack"):
         Audit(_threat_model(), [], 10, 10)
+
+
+def test_features_that_learn_ranges_follow_each_subject_alone(tmp_path: Path) -> None:
+    def subject(rows: int, name: str) -> Subject:
+        data = load_sample("clinic", rows, seed=rows)
+        return Subject(
+            TargetedMIA(
+                AuxiliaryDataKnowledge(data.drop_records([0]), num_training_records=40, seed=1),
+                data.get_records([0]),
+                BlackBoxKnowledge(Raw(), 20),
+                seed=2,
+            ),
+            name=name,
+        )
+
+    def groundhog() -> GroundhogAttack:
+        return GroundhogAttack(model=RandomForestClassifier(10, random_state=0))
+
+    both = Audit([subject(200, "a"), subject(400, "b")], [groundhog()], 20, 20).run(tmp_path)
+    alone = Audit(subject(400, "b"), [groundhog()], 20, 20).run()
+    assert not both.subjects[1].crashes
+    np.testing.assert_array_equal(
+        both.subjects[1].summaries[0].scores, alone.subjects[0].summaries[0].scores
+    )

@@ -14,7 +14,7 @@ from tapas.errors import ConfigError, NotTrainedError
 from tapas.threat_models import Release
 
 ATTACK_MODELS = ("nn", "rf", "gb", "lr")
-MOST_ROWS = 50_000  # an attack model learns nothing more from more
+MOST_ROWS = 20_000  # an attack model learns nothing more from more
 
 
 class BlackBoxMIA(ModelThresholdAttack):
@@ -93,7 +93,8 @@ class BlackBoxMIA(ModelThresholdAttack):
             of_class = codes == code
             if min(members[of_class].sum(), (~members[of_class]).sum()) >= FEW_RECORDS:
                 self._models[int(code)] = self._fitted(inputs[of_class], members[of_class], rng)
-        self._choose_threshold(self.raw_score(rows[None]), members[None])
+        if self._given_threshold() is None:
+            self._choose_threshold(self.raw_score(rows[None]), members[None])
         return self
 
     def raw_score(self, observations: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tapas.attacks._reference_attack import ReferenceAttack, References, masked_moments
-from tapas.attacks._score_statistics import MOST_CLIP, logits
+from tapas.attacks._score_statistics import USUAL_CLIP, logits
 
 
 class CalibratedLossMIA(ReferenceAttack):
@@ -31,7 +31,7 @@ class CalibratedLossMIA(ReferenceAttack):
         self,
         criterion: Any = "accuracy",
         *,
-        clip: float | str = MOST_CLIP,
+        clip: float | str = USUAL_CLIP,
         label: str | None = None,
     ) -> None:
         super().__init__(criterion, clip=clip, label=label)

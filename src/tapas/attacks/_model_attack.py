@@ -1,7 +1,7 @@
 """What attacks on trained models have in common: they ask the model, then decide by a threshold."""
 
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from tapas.attacks._base import Attack
 from tapas.attacks._criteria import Criterion
 from tapas.attacks._score_statistics import CLASS, score_statistics
 from tapas.errors import IncompatibleAttackError, NotTrainedError
+from tapas.models import as_model
 from tapas.threat_models import Release
 from tapas.threat_models._model_game import FITTING, ModelNeeds
 
@@ -46,6 +47,24 @@ class ModelAttack(Attack):
             return
         observed = threat_model.observe(self, num_samples, training=True)
         self.fit(observed.values, observed.secrets, rng=self._fitting_rng(threat_model))
+
+    def attack_score(self, datasets: Sequence[Any]) -> np.ndarray:
+        """Score the judged records on other models: (models, records)."""
+        if self.briefing is None:
+            raise NotTrainedError(f"{self.label} knows no records yet: call train() first")
+        seen = [
+            self.observe(
+                Release(as_model(model).restricted(self.needs.access)),
+                self.briefing,
+                rng=stream(0, index),
+            )
+            for index, model in enumerate(datasets)
+        ]
+        return np.asarray(self.score(np.stack(seen)))
+
+    def attack(self, datasets: Sequence[Any]) -> np.ndarray:
+        """Guess who of the judged records other models were trained on: (models, records)."""
+        return np.asarray(self.decide(self.attack_score(datasets)))
 
     def _brief(self, threat_model: Any) -> None:
         if not hasattr(threat_model, "check") or not hasattr(threat_model, "briefing"):

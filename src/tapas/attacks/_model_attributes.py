@@ -14,6 +14,7 @@ from tapas.threat_models import Release
 from tapas.threat_models._model_game import ModelNeeds
 
 PRIORS = ("marginal", "imputation", "uniform")
+MEMORISED = 0.5  # belief that the model simply knows a record it was trained on
 
 
 class _AttributeAttack(ModelAttack):
@@ -105,11 +106,13 @@ class LabelOnlyAIA(ConfidenceAIA):
     """Guesses the value with which the model predicts the true class.
 
     Idea: as `ConfidenceAIA`, where the release shows labels only. How much a predicted class says
-    about the true one is read off the population.
+    about the true one is read off the population, in equal parts with the belief that the model
+    is right about records it was trained on.
 
     Needs: labels, one query per record and value, and one per record of the population.
 
-    Score: prior(v) P(true class | class predicted with v), normalised over the values.
+    Score: prior(v) (1[right with v] + P(true class | class predicted with v)) / 2, normalised over
+    the values.
 
     Reference: Mehnaz et al. (2022); Fredrikson, Jha and Ristenpart (2015).
 
@@ -129,6 +132,8 @@ class LabelOnlyAIA(ConfidenceAIA):
             held = briefing.auxiliary
             np.add.at(counts, (model.predict_codes(held.X), model.codes_of(held.y)), 1.0)
         confusion = counts / counts.sum(axis=1, keepdims=True)
+        # A model is right about what it was trained on more often than the population shows.
+        confusion = MEMORISED * np.eye(classes) + (1 - MEMORISED) * confusion
         answers = [
             confusion[model.predict_codes(briefing.with_value(value)), codes]
             for value in briefing.attribute_values

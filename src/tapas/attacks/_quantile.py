@@ -14,7 +14,7 @@ from tapas.threat_models import Release
 STATISTICS = 7
 FEWEST = 20
 FOLDS = 3
-MOST_ROWS = 20_000
+MOST_ROWS = 10_000  # of either kind: a regression learns little more from more
 
 
 class QuantileMIA(ModelThresholdAttack):
@@ -79,19 +79,19 @@ class QuantileMIA(ModelThresholdAttack):
                 f"judged, got {int(outside.sum())}: give more known records, or use LossMIA"
             )
         self._clip = chosen_clip(self.clip, observations)
-        where = np.flatnonzero(outside.ravel())
-        where = rng.permutation(where)[:MOST_ROWS]
-        fitted = observations.reshape(-1, observations.shape[-1])[where]
+        rows = observations.reshape(-1, observations.shape[-1])
+        kinds = (outside.ravel(), ~outside.ravel())
+        fitted, inside = (rows[rng.permutation(np.flatnonzero(kind))[:MOST_ROWS]] for kind in kinds)
         inputs, values = self._inputs(fitted), self._logits(fitted)
         with threadpoolctl.threadpool_limits(1):
             mean, residuals = self._cross_fitted(inputs, values, rng)
             spread = seeded_clone(self._regressor(), rng)
             spread.fit(inputs, np.log(np.abs(residuals) + 0.1 * (residuals.std() + 1e-9)))
         self._fitted = mean, spread
-        scores = self.raw_score(observations)
-        # Of the non-members that were fitted, the residuals are too small: use those held out.
-        scores.ravel()[where] = residuals / np.exp(spread.predict(inputs))
-        self._choose_threshold(scores, secrets)
+        # Residuals of records that were fitted are too small: non-members have those held out.
+        scores = [residuals / np.exp(spread.predict(inputs)), self.raw_score(inside[None])[0]]
+        members = np.arange(len(fitted) + len(inside)) >= len(fitted)
+        self._choose_threshold(np.concatenate(scores), members)
         return self
 
     def raw_score(self, observations: np.ndarray) -> np.ndarray:

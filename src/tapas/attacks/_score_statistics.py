@@ -8,7 +8,8 @@ from tapas.models import Model, Records
 
 CLASS, TRUE, REST, LARGEST, ENTROPY, MODIFIED, PREDICTED = range(7)
 SMALLEST = 1e-300  # stands in for a probability of zero in a logarithm
-LEAST_CLIP, MOST_CLIP = 1e-12, 0.005
+LEAST_CLIP, MOST_CLIP = 1e-12, 0.05
+USUAL_CLIP = 0.005
 
 
 def score_statistics(model: Model, targets: Records) -> np.ndarray:
@@ -57,7 +58,7 @@ def clip_for(observations: np.ndarray) -> float:
     small = np.minimum(observations[..., TRUE], observations[..., REST]).ravel()
     positive = small[small > 0]
     if len(positive) == 0 or len(positive) == len(small):
-        return MOST_CLIP if len(positive) == 0 else LEAST_CLIP
+        return USUAL_CLIP if len(positive) == 0 else LEAST_CLIP
     return float(np.clip(np.quantile(positive, 0.01) / 2, LEAST_CLIP, MOST_CLIP))
 
 

@@ -82,6 +82,9 @@ class FeatureBasedSetClassifier(SetClassifier):
         self.classifier = classifier
         self.features_: SetFeature | None = None
         self.classifier_: Any = None
+        # Whether features_ follows from other data than what the attacker holds.
+        self.learnt_elsewhere = False
+        self._of_auxiliary: tuple[Any, SetFeature] | None = None
         self._origin: np.ndarray | None = None
         self._label = label
 
@@ -89,7 +92,7 @@ class FeatureBasedSetClassifier(SetClassifier):
 
     def fit(self, datasets: Sequence[Any], labels: Sequence[Any]) -> Self:
         """Learn from datasets with known labels; what was learnt before is forgotten."""
-        self.prepare(datasets)
+        self.prepare(datasets, elsewhere=True)
         return self.fit_features(self._extract(datasets), np.asarray(labels), rng=ambient_rng())
 
     def predict(self, datasets: Sequence[Any]) -> np.ndarray:
@@ -103,27 +106,30 @@ class FeatureBasedSetClassifier(SetClassifier):
 
     # -- features ----------------------------------------------------------------------------
 
-    def prepare(self, datasets: Sequence[Any]) -> None:
+    def prepare(self, datasets: Sequence[Any], *, elsewhere: bool = False) -> None:
         """Let the features learn what they need (such as ranges) from datasets."""
         self.features_ = self.features.fitted_to(datasets)
+        self.learnt_elsewhere = elsewhere and self.features.learns
 
     def observe(self, dataset: Any, briefing: Briefing) -> np.ndarray:
         """Features of one dataset, a row per target or one row for all."""
         return self.ready_features(briefing).observe(dataset, briefing)
 
     def ready_features(self, briefing: Briefing | None = None) -> SetFeature:
-        """The features as learnt, else as they follow from the attacker's auxiliary data."""
-        if self.features_ is not None:
-            return self.features_
+        """The features as they follow from the attacker's data, or as learnt from other data."""
         if not self.features.learns:
             return self.features
         auxiliary = None if briefing is None else briefing.auxiliary
-        if not isinstance(auxiliary, TabularDataset):
+        if isinstance(auxiliary, TabularDataset) and not self.learnt_elsewhere:
+            if self._of_auxiliary is None or self._of_auxiliary[0] is not auxiliary:
+                self._of_auxiliary = auxiliary, self.features.fitted_to([auxiliary])
+            return self._of_auxiliary[1]
+        if self.features_ is None:
             raise NotTrainedError(
                 f"{self.features.label} learns ranges from data and has seen none: train the "
                 f"attack first, or give fixed bounds"
             )
-        return self.features.fitted_to([auxiliary])
+        return self.features_
 
     def fit_features(
         self, features: np.ndarray, labels: np.ndarray, *, rng: np.random.Generator

@@ -109,8 +109,9 @@ class ShadowModellingAttack(Attack):
         """Attacks with equal features observe the same."""
         if not self._observes:
             return self
-        learnt = self.classifier.features_
-        key = (ShadowModellingAttack, self.classifier.features if learnt is None else learnt)
+        classifier = self.classifier
+        features = classifier.features_ if classifier.learnt_elsewhere else classifier.features
+        key = (ShadowModellingAttack, features)
         try:
             hash(key)
         except TypeError:
@@ -202,15 +203,14 @@ class ShadowModellingAttack(Attack):
 
     def _prepare_features(self, threat_model: Any, num_samples: int | None) -> None:
         """Let features learn ranges from the attacker's data, or from some simulated releases."""
-        reference: list[Any] = []
-        if self.classifier.features.learns:
-            reference = [self.briefing.auxiliary]  # type: ignore[union-attr]
-            if not isinstance(reference[0], TabularDataset):
-                wanted = RELEASES_TO_LEARN_RANGES_FROM
-                count = wanted if num_samples is None else min(wanted, num_samples)
-                releases, _ = threat_model.generate_training_samples(count)
-                reference = [_data(release) for release in releases]
-        self.classifier.prepare(reference)
+        reference: list[Any] = [self.briefing.auxiliary]  # type: ignore[union-attr]
+        elsewhere = not isinstance(reference[0], TabularDataset)
+        if self.classifier.features.learns and elsewhere:
+            wanted = RELEASES_TO_LEARN_RANGES_FROM
+            count = wanted if num_samples is None else min(wanted, num_samples)
+            releases, _ = threat_model.generate_training_samples(count)
+            reference = [_data(release) for release in releases]
+        self.classifier.prepare(reference, elsewhere=elsewhere)
 
     def _forget_other_features(self) -> None:
         """Drop what the doors observed with features that a later fit has replaced."""

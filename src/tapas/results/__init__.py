@@ -8,6 +8,12 @@ from tapas.results._audit_record import (
     Gate,
     TrialFailure,
 )
+from tapas.results._exposure import (
+    exposure_table,
+    positive_predictive_value,
+    slice_metrics,
+    write_exposure_table,
+)
 from tapas.results._facts import Estimate, SummaryFacts, record_facts, summary_facts
 from tapas.results._filenames import file_safe
 from tapas.results._gates import GateOutcome, Verdict, decide
@@ -36,7 +42,11 @@ __all__ = [
     "TrialFailure",
     "Verdict",
     "decide",
+    "exposure_table",
     "file_safe",
+    "positive_predictive_value",
     "record_facts",
+    "slice_metrics",
     "summary_facts",
+    "write_exposure_table",
 ]

@@ -22,6 +22,16 @@ from tapas.threat_models._mechanism_knowledge import (
     UncertainBoxKnowledge,
     WhiteBoxKnowledge,
 )
+from tapas.threat_models._model_aia import ModelAIA
+from tapas.threat_models._model_game import ModelBriefing, ModelNeeds
+from tapas.threat_models._model_mia import ModelMIA
+from tapas.threat_models._property import ModelPropertyInference
+from tapas.threat_models._shadow_data import (
+    MarginalSynthesis,
+    NoisyRecords,
+    QuerySynthesis,
+    ShadowData,
+)
 from tapas.threat_models._stored_ledger import StoredLedger
 from tapas.threat_models._targeted import TargetedAIA, TargetedMIA
 from tapas.threat_models._trials import Briefing, Release, Trial
@@ -40,10 +50,19 @@ __all__ = [
     "LabelInferenceThreatModel",
     "Ledger",
     "MIALabeller",
+    "MarginalSynthesis",
     "MembershipGoal",
+    "ModelAIA",
+    "ModelBriefing",
+    "ModelMIA",
+    "ModelNeeds",
+    "ModelPropertyInference",
     "NoBoxKnowledge",
+    "NoisyRecords",
     "Observations",
+    "QuerySynthesis",
     "Release",
+    "ShadowData",
     "StoredLedger",
     "TargetedAIA",
     "TargetedMIA",

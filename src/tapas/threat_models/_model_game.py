@@ -1,5 +1,6 @@
 """What a game about a trained model is made of: needs, briefing, who is known and who is judged."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,9 +8,14 @@ import numpy as np
 
 from tapas._random import stream
 from tapas._validate import listing
-from tapas.errors import IncompatibleAttackError, SchemaError, ThreatModelError
-from tapas.models import Access, RecordEncoding, Records
-from tapas.threat_models._trials import Briefing
+from tapas.errors import (
+    IncompatibleAttackError,
+    SchemaError,
+    TargetInDataWarning,
+    ThreatModelError,
+)
+from tapas.models import Access, Model, RecordEncoding, Records
+from tapas.threat_models._trials import Briefing, Release
 
 # Parts of a model audit that have a random stream of their own.
 SPLIT, ORDER, SHADOW_DATA, PLAN, TRAINING, OBSERVING, FITTING = range(7)
@@ -82,6 +88,21 @@ class Judged:
         return len(self.records)
 
 
+@dataclass(frozen=True, eq=False)
+class ObservingTask:
+    """Observe shadow model number `index`, wherever this is sent."""
+
+    attack: Any
+    models: tuple[Model, ...]
+    briefing: ModelBriefing
+    seed: int
+    part: int
+
+    def __call__(self, index: int) -> np.ndarray:
+        rng = stream(self.seed, OBSERVING, self.part, index)
+        return np.asarray(self.attack.observe(Release(self.models[index]), self.briefing, rng=rng))
+
+
 def as_records(given: Any, name: str) -> Records:
     """Read (X, y) or `Records`."""
     if isinstance(given, Records):
@@ -91,6 +112,25 @@ def as_records(given: Any, name: str) -> Records:
             f"{name} must be a pair (X, y) or tapas.models.Records, got {type(given).__name__}"
         )
     return Records(given[0], given[1])
+
+
+def without_members(non_members: Records, members: Records) -> Records:
+    """The non-members that are not equal to a member; a warning counts those left out."""
+    shared = np.isin(non_members.row_keys(), members.row_keys())
+    if shared.all() and len(shared):
+        raise ThreatModelError(
+            f"all {len(non_members)} non-members are also members: give records that the model "
+            f"was not trained on"
+        )
+    if not shared.any():
+        return non_members
+    warnings.warn(
+        f"{int(shared.sum())} of {len(non_members)} non-members are equal to members "
+        f"({members.overlap(non_members)} of {len(members)}); these non-members are left out",
+        TargetInDataWarning,
+        stacklevel=5,
+    )
+    return non_members.take(~shared)
 
 
 def split_known(

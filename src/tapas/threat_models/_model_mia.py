@@ -1,8 +1,7 @@
 """Membership inference against a trained model: which records was it trained on?"""
 
-import warnings
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +11,7 @@ import pandas as pd
 from tapas._random import resolve_seed, stream
 from tapas._validate import check_count, check_probability
 from tapas.engine import TaskFailedError, Workers, run_tasks
-from tapas.errors import (
-    IncompatibleAttackError,
-    TapasWarning,
-    TargetInDataWarning,
-    ThreatModelError,
-)
+from tapas.errors import IncompatibleAttackError, ThreatModelError
 from tapas.models import Access, Model, Records, SklearnTrainer, Trainer, as_model
 from tapas.results import MIAttackSummary
 from tapas.threat_models._base import ThreatModel
@@ -31,13 +25,19 @@ from tapas.threat_models._model_game import (
     Judged,
     ModelBriefing,
     ModelNeeds,
+    ObservingTask,
     as_records,
     check_access,
     check_attack,
     check_same_columns,
     split_known,
+    without_members,
 )
-from tapas.threat_models._reference_models import ReferencePlan
+from tapas.threat_models._reference_models import (
+    ReferencePlan,
+    pool_of_others,
+    pool_with_targets,
+)
 from tapas.threat_models._shadow_data import ShadowData
 from tapas.threat_models._trials import Release
 
@@ -132,22 +132,7 @@ class ModelMIA(ThreatModel):
         check_same_columns(outside, inside, "non_members")
         for records in (inside, outside):
             self.model.codes_of(records.y)
-        shared = np.isin(outside.row_keys(), inside.row_keys())
-        if shared.any():
-            if shared.all():
-                raise ThreatModelError(
-                    f"all {len(outside)} non-members are also members: give records that the "
-                    f"model was not trained on"
-                )
-            warnings.warn(
-                f"{int(shared.sum())} of {len(outside)} non-members are equal to members "
-                f"({int(np.isin(inside.row_keys(), outside.row_keys()).sum())} of {len(inside)}); "
-                f"these non-members are left out",
-                TargetInDataWarning,
-                stacklevel=4,
-            )
-            outside = outside.take(~shared)
-        return inside, outside
+        return inside, without_members(outside, inside)
 
     # -- what the attacker holds -------------------------------------------------------------
 
@@ -194,35 +179,11 @@ class ModelMIA(ThreatModel):
     @cached_property
     def _pool(self) -> tuple[Records, ReferencePlan]:
         """Records that shadow models are trained on, and the plan of who trains on which."""
-        others = self._shadow_records
+        others, judged = self._shadow_records, self._judged.records
+        about = (self.num_shadows, self.num_members, self.seed)
         if self.train_on_targets:
-            pool = self._judged.records
-            pool = pool if others is None else pool.concat(others)
-            plan = (len(self._judged), len(pool) - len(self._judged), self.num_members)
-        else:
-            pool = self._limited(others)
-            plan = (len(pool), 0, min(self.num_members, (len(pool) + 1) // 2))
-            if plan[2] < self.num_members:
-                warnings.warn(
-                    f"shadow models are trained on {plan[2]} records, the audited model on "
-                    f"{self.num_members}: they overfit more than it does. Give a population of at "
-                    f"least {2 * self.num_members} records, or train_on_targets=True",
-                    TapasWarning,
-                    stacklevel=6,
-                )
-        return pool, ReferencePlan(self.num_shadows, *plan, self.seed)
-
-    def _limited(self, others: Records | None) -> Records:
-        """At most twice as many records as the audited model had, so that halves fit."""
-        if others is None or len(others) < 4:
-            raise ThreatModelError(
-                "shadow models need data to train on: give a population, a known_share above 0, "
-                "or train_on_targets=True"
-            )
-        if len(others) <= 2 * self.num_members:
-            return others
-        rng = stream(self.seed, SHADOW_DATA, 1)
-        return others.take(rng.permutation(len(others))[: 2 * self.num_members])
+            return pool_with_targets(judged, others, *about)
+        return pool_of_others(others, *about)
 
     @cached_property
     def shadow_models(self) -> list[Model]:
@@ -297,7 +258,7 @@ class ModelMIA(ThreatModel):
 
     def _map(self, attack: Any, records: Records, whose: int) -> np.ndarray:
         views = tuple(model.restricted(self.access) for model in self.shadow_models)
-        task = _Observing(attack, views, self._briefing(records), self.seed, whose)
+        task = ObservingTask(attack, views, self._briefing(records), self.seed, 3 + whose)
         found: dict[int, np.ndarray] = {}
         try:
             run_tasks(
@@ -401,21 +362,6 @@ class ModelMIA(ThreatModel):
                 "correct": predicted == records.y,
             }
         )
-
-
-@dataclass(frozen=True, eq=False)
-class _Observing:
-    """Observe shadow model number `index`, wherever this is sent."""
-
-    attack: Any
-    models: tuple[Model, ...]
-    briefing: ModelBriefing
-    seed: int
-    whose: int
-
-    def __call__(self, index: int) -> np.ndarray:
-        rng = stream(self.seed, OBSERVING, 3 + self.whose, index)
-        return np.asarray(self.attack.observe(Release(self.models[index]), self.briefing, rng=rng))
 
 
 def _as_trainer(trainer: Any) -> Trainer | None:

@@ -4,12 +4,15 @@ Models come in pairs on opposite halves of the targets, so that every target is 
 each pair. The draw never looks at who is a member of the audited model.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from tapas._random import stream
-from tapas.threat_models._model_game import PLAN
+from tapas.errors import TapasWarning, ThreatModelError
+from tapas.models import Records
+from tapas.threat_models._model_game import PLAN, SHADOW_DATA
 
 
 @dataclass(frozen=True)
@@ -55,3 +58,36 @@ class ReferencePlan:
         others = stream(self.seed, PLAN, pair, 1 + second).permutation(self.num_others)
         filling = others[: self.size - number]
         return np.concatenate([targets[:number], self.num_targets + filling])
+
+
+def pool_with_targets(
+    targets: Records, others: Records | None, num_models: int, size: int, seed: int
+) -> tuple[Records, ReferencePlan]:
+    """Judged records first, then other data of the attacker to fill training sets up."""
+    pool = targets if others is None else targets.concat(others)
+    number = len(pool) - len(targets)
+    return pool, ReferencePlan(num_models, len(targets), number, size, seed)
+
+
+def pool_of_others(
+    others: Records | None, num_models: int, size: int, seed: int
+) -> tuple[Records, ReferencePlan]:
+    """The attacker's data without the judged records, at most twice `size` so that halves fit."""
+    if others is None or len(others) < 4:
+        raise ThreatModelError(
+            "shadow models need data to train on: give a population, a known_share above 0, or "
+            "train_on_targets=True"
+        )
+    if len(others) > 2 * size:
+        rows = stream(seed, SHADOW_DATA, 1).permutation(len(others))
+        others = others.take(rows[: 2 * size])
+    half = min(size, (len(others) + 1) // 2)
+    if half < size:
+        warnings.warn(
+            f"shadow models are trained on {half} records, the audited model on {size}: they "
+            f"overfit more than it does. Give a population of at least {2 * size} records, or "
+            f"train_on_targets=True",
+            TapasWarning,
+            stacklevel=8,
+        )
+    return others, ReferencePlan(num_models, len(others), 0, half, seed)

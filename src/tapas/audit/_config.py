@@ -1,0 +1,114 @@
+"""The audit file: one YAML file that says what is attacked, how, and what is allowed."""
+
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, NonNegativeInt, ValidationError, model_validator
+
+from tapas.audit._config_complaints import complaint
+from tapas.audit._config_parts import (
+    ClaimPart,
+    Component,
+    DataPart,
+    GatePart,
+    Generator,
+    GoalPart,
+    KnowledgePart,
+    MembershipPart,
+    ModelPart,
+    Part,
+    TrialsPart,
+    bare_goal,
+    exactly_one,
+    listed,
+)
+from tapas.audit._config_yaml import Document
+from tapas.errors import ConfigError
+
+MOST_ERRORS = 5
+
+
+class AuditFile(Part):
+    """An audit, as written in a file.
+
+    `where` is the file that it was read from; paths in it are relative to its folder.
+    """
+
+    title: str = "Privacy audit"
+    seed: NonNegativeInt = Field(default=0, description="Equal seeds give equal results")
+    data: DataPart
+    generator: Annotated[list[Generator], Field(min_length=1), BeforeValidator(listed)] | None = (
+        None
+    )
+    model: ModelPart | None = None
+    knowledge: KnowledgePart = KnowledgePart()
+    goal: Annotated[GoalPart, BeforeValidator(bare_goal)] = GoalPart(membership=MembershipPart())
+    attacks: list[Component] = Field(min_length=1)
+    trials: TrialsPart = TrialsPart()
+    controls: bool | None = Field(
+        default=None,
+        description="Also attack a copy of the data and independent columns; on by default",
+    )
+    claim: ClaimPart | None = None
+    gates: list[GatePart] = Field(default=[], description="Limits that decide the exit code")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "AuditFile":
+        exactly_one(self, ("generator", "model"), "an audit")
+        stop = self.trials.stop_early
+        if stop is not None:
+            if self.controls or len(self.generator or ()) > 1:
+                raise ValueError(
+                    "trials.stop_early is for one generator without controls: set controls: false"
+                )
+            if stop.width is None and (not stop.claim or self.claim is None):
+                raise ValueError("trials.stop_early needs a claim or a width to stop at")
+        if self.model is not None and self.goal.membership is None:
+            raise ValueError("models are audited for membership only: remove goal")
+        return self
+
+    @property
+    def with_controls(self) -> bool:
+        """Whether controls are attacked as well."""
+        return self.trials.stop_early is None if self.controls is None else self.controls
+
+    def as_question(self) -> dict[str, Any]:
+        """What decides the results: all but the title and the limits they are held against."""
+        return self.model_dump(mode="json", exclude={"title", "gates"}, by_alias=True)
+
+
+def read_audit_file(path: str | PathLike[str]) -> AuditFile:
+    """Read and validate an audit file.
+
+    Raises
+    ------
+    ConfigError
+        Each complaint names file, line and key.
+    """
+    document = Document(Path(path))
+    try:
+        return AuditFile.model_validate(document.values)
+    except ValidationError as errors:
+        lines = [
+            complaint(document, error, AuditFile) for error in errors.errors(include_url=False)
+        ]
+        more = len(lines) - MOST_ERRORS
+        shown = [*lines[:MOST_ERRORS], *([f"and {more} more"] if more > 0 else [])]
+        raise ConfigError("; ".join(shown)) from None
+
+
+def audit_file_schema() -> dict[str, Any]:
+    """JSON schema of audit files, for editors; it knows the short forms as well."""
+    schema = AuditFile.model_json_schema(by_alias=True)
+    keys, name = schema["properties"], {"type": "string"}
+    generator = {"anyOf": [name, {"$ref": "#/$defs/GeneratorPart"}]}
+    several = {"type": "array", "minItems": 1, "items": generator}
+    keys["generator"] = {**keys["generator"], "anyOf": [*generator["anyOf"], several]}
+    keys["attacks"]["items"] = {"anyOf": [name, {"$ref": "#/$defs/ComponentPart"}]}
+    keys["goal"] = {"anyOf": [{"const": "membership"}, {"$ref": "#/$defs/GoalPart"}]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "tapas audit file",
+    }

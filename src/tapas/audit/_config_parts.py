@@ -1,0 +1,226 @@
+"""The sections of an audit file."""
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
+
+Share = Annotated[float, Field(ge=0, le=1)]
+OpenShare = Annotated[float, Field(gt=0, lt=1)]
+_Part = TypeVar("_Part", bound="Part")
+
+
+class Part(BaseModel):
+    """A section of the file: no unknown key, no silent conversion."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+
+
+def _named(value: Any) -> Any:
+    """A bare name stands for a component without parameters."""
+    return {"use": value} if isinstance(value, str) else value
+
+
+def listed(value: Any) -> Any:
+    """One thing stands for a list of one."""
+    return [value] if isinstance(value, (dict, str)) else value
+
+
+def bare_goal(value: Any) -> Any:
+    """A bare name stands for a goal without parameters."""
+    return {value: {}} if isinstance(value, str) else value
+
+
+def exactly_one(part: _Part, names: tuple[str, ...], what: str) -> _Part:
+    """Refuse a section in which none, or more than one, of some keys is given."""
+    given = [name for name in names if getattr(part, name) is not None]
+    if len(given) != 1:
+        came = " and ".join(given) or "none"
+        raise ValueError(f"{what} needs exactly one of {', '.join(names)}; got {came}")
+    return part
+
+
+class ComponentPart(Part):
+    """Something made by name."""
+
+    use: str = Field(description="Name from `tapas list`, or package.module:Name")
+    parameters: dict[str, Any] = Field(default={}, description="Arguments of its constructor")
+    label: str | None = Field(default=None, description="Display name")
+
+
+Component = Annotated[ComponentPart, BeforeValidator(_named)]
+
+
+class GeneratorPart(Part):
+    """The mechanism that makes synthetic data."""
+
+    use: str | None = Field(default=None, description="Name, or package.module:Name")
+    command: list[str] | None = Field(
+        default=None,
+        description="A program: reads CSV, is told the number of records, writes CSV",
+    )
+    parameters: dict[str, Any] = Field(default={}, description="Arguments of its constructor")
+    label: str | None = None
+    records: PositiveInt | None = Field(
+        default=None, description="Size of each release; that of the private data by default"
+    )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "GeneratorPart":
+        if self.command is not None and len(self.command) != 1:
+            raise ValueError(
+                "command names one program, which is told the number of records; put further "
+                "arguments into a small script"
+            )
+        return exactly_one(self, ("use", "command"), "a generator")
+
+
+Generator = Annotated[GeneratorPart, BeforeValidator(_named)]
+
+
+class ModelPart(Part):
+    """A classifier that is about to be released."""
+
+    use: str | None = Field(
+        default=None,
+        description="A scikit-learn classifier as package.module:Name, trained on data.table",
+    )
+    file: str | None = Field(default=None, description="A trained model: an ONNX file")
+    parameters: dict[str, Any] = Field(default={}, description="Arguments of its constructor")
+    label: str | None = None
+    class_column: str = Field(description="The column that the model predicts")
+    access: Literal["scores", "labels", "parameters"] = Field(
+        default="scores", description="What the release shows"
+    )
+    shadows: NonNegativeInt = Field(
+        default=16, description="Models that the attacker trains; 0 for an attacker who cannot"
+    )
+    known_share: Share = Field(
+        default=0.5, description="Share of the records whose membership the attacker knows"
+    )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "ModelPart":
+        return exactly_one(self, ("use", "file"), "a model")
+
+
+class TargetsPart(Part):
+    """Whose privacy is tested."""
+
+    rows: list[NonNegativeInt] | None = Field(default=None, min_length=1, description="Positions")
+    random: PositiveInt | None = Field(default=None, description="So many, drawn by the seed")
+    vulnerable: PositiveInt | None = Field(
+        default=None, description="So many, those furthest from all others"
+    )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "TargetsPart":
+        return exactly_one(self, ("rows", "random", "vulnerable"), "targets")
+
+
+class DataPart(Part):
+    """The private table."""
+
+    table: str | None = Field(default=None, description="CSV or Parquet file")
+    sample: Literal["census", "clinic"] | None = Field(default=None, description="Built-in table")
+    schema_file: str | None = Field(
+        default=None,
+        alias="schema",
+        description="JSON file; by default the one beside the table, or inferred",
+    )
+    holdout: str | None = Field(
+        default=None, description="For models: a table of records that it was not trained on"
+    )
+    drop: list[str] = Field(default=[], description="Columns to leave out")
+    rows: PositiveInt | None = Field(default=None, description="Use so many rows, drawn by seed")
+    targets: TargetsPart = TargetsPart(vulnerable=1)
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "DataPart":
+        if self.holdout is not None and self.table is None:
+            raise ValueError("holdout goes with table: a sample is split in halves")
+        return exactly_one(self, ("table", "sample"), "data")
+
+
+class KnowledgePart(Part):
+    """What the attacker knows."""
+
+    data: Literal["auxiliary", "exact"] = Field(
+        default="auxiliary",
+        description="Other records of the population, or all but the secret",
+    )
+    split: OpenShare = Field(default=0.5, description="Share of the table that the attacker holds")
+    records: PositiveInt | None = Field(
+        default=None, description="Size of each private dataset (auxiliary only)"
+    )
+    mechanism: Literal["black-box", "no-box", "white-box"] = "black-box"
+
+
+class MembershipPart(Part):
+    """Is the target in the data?"""
+
+    pairs: bool = Field(default=True, description="Play each background with and without it")
+    replace: bool = Field(default=False, description="The target takes the place of another row")
+
+
+class AttributePart(Part):
+    """Which value does the target's sensitive attribute have?"""
+
+    column: str
+    values: list[str | int | float] | None = Field(default=None, min_length=2)
+    distribution: list[float] | None = None
+
+
+class GoalPart(Part):
+    """What the attacker wants to learn."""
+
+    membership: MembershipPart | None = None
+    attribute: AttributePart | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "GoalPart":
+        return exactly_one(self, ("membership", "attribute"), "a goal")
+
+
+class StopEarlyPart(Part):
+    """When to stop before all trials are played."""
+
+    claim: bool = Field(default=True, description="As soon as the claim is contradicted")
+    width: PositiveFloat | None = Field(default=None, description="Interval narrow enough")
+    every: Annotated[int, Field(ge=2)] = Field(default=50, description="Trials between two looks")
+    confidence: OpenShare = 0.95
+
+
+class TrialsPart(Part):
+    """How often the game is played."""
+
+    train: NonNegativeInt = Field(default=200, description="For training the attacks")
+    test: PositiveInt = Field(default=200, description="For judging them")
+    timeout: PositiveFloat | None = Field(default=None, description="Seconds for one run")
+    max_failures: NonNegativeInt = Field(default=0, description="Failing runs that are tolerated")
+    keep_data: bool = Field(default=False, description="Keep released tables in the run folder")
+    stop_early: StopEarlyPart | None = None
+
+
+class ClaimPart(Part):
+    """What the mechanism is said to guarantee."""
+
+    epsilon: Annotated[float, Field(ge=0)]
+    delta: Annotated[float, Field(ge=0, lt=1)] = 0.0
+
+
+class GatePart(Part):
+    """A limit for every attack and target together; judged by interval ends."""
+
+    metric: Literal["accuracy", "advantage", "auc", "tpr_at_fpr", "epsilon"]
+    at_most: float
+    fpr: Share = 0.01
+    confidence: OpenShare = 0.95

@@ -1,0 +1,5 @@
+"""``python -m tapas.cli``"""
+
+from tapas.cli import main
+
+main()

@@ -1,0 +1,98 @@
+"""Run an audit into a folder and say what came of it."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from tapas.errors import TapasError
+from tapas.results import AuditRecord, Verdict, decide
+
+
+def default_folder(audit_file: Path) -> Path:
+    """The folder of a run: beside the audit file, under its name."""
+    return audit_file.with_name(f"{audit_file.stem}-run")
+
+
+def refuse_problems(audit: Any, audit_file: Path) -> Any:
+    """The report of a check without problems; otherwise an error that names the first ones."""
+    found = audit.check()
+    if not found.ok:
+        raise TapasError(f"{audit_file}: the audit cannot run: {'; '.join(found.problems[:5])}")
+    return found
+
+
+def carry_out(
+    audit: Any, folder: Path, *, n_jobs: int | None, executor: Any = None, quiet: bool = False
+) -> AuditRecord:
+    """Run, or go on; Ctrl-C and a polite end by the system leave a run that can go on."""
+    from tapas.engine import Silent
+
+    with _ended_like_interrupted():
+        try:
+            return audit.run(folder, executor, Silent if quiet else None, n_jobs=n_jobs)
+        except BaseException:
+            _stop_workers()
+            raise
+
+
+def publish(record: AuditRecord, folder: Path) -> Path:
+    """Write the page of a record."""
+    from tapas.report import AuditPage
+
+    return Path(AuditPage(record).publish(folder)[0])
+
+
+def say_verdict(record: AuditRecord, page: Path) -> Verdict:
+    """Print what came of an audit: words, gates, and where to read more."""
+    from tapas.report import AuditPage
+
+    verdict = decide(record)
+    for sentence in AuditPage(record).words:
+        click.echo(" ".join(sentence.split()))
+    for outcome in verdict.outcomes:
+        click.echo(f"  gate {outcome.state}: {' '.join(outcome.words.split())}")
+    for subject in record.subjects:
+        for crash in subject.crashes[:5]:
+            words = " ".join(f"{crash.attack} on {crash.target}: {crash.message}".split())
+            click.echo(f"  crashed ({subject.name}): {words}")
+        if subject.failures:
+            first = " ".join(subject.failures[0].message.split())
+            click.echo(f"  {len(subject.failures)} runs of {subject.name} failed, first: {first}")
+    click.echo(f"Report: {page}")
+    return verdict
+
+
+@contextmanager
+def _ended_like_interrupted() -> Iterator[None]:
+    """A request to end (SIGTERM) is treated like Ctrl-C."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, end)
+    except ValueError:  # not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _stop_workers() -> None:
+    """End local worker processes now; what they had under way is played again."""
+    if "loky" not in sys.modules:
+        return
+    from loky import reusable_executor
+
+    pool = getattr(reusable_executor, "_executor", None)
+    if pool is not None:
+        with suppress(Exception):
+            pool.shutdown(wait=True, kill_workers=True)

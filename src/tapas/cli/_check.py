@@ -1,0 +1,30 @@
+"""tapas check"""
+
+from pathlib import Path
+
+import click
+
+
+@click.command("check")
+@click.argument("audit_file", type=click.Path(path_type=Path), metavar="FILE")
+def command(audit_file: Path) -> None:
+    """Find every problem of the audit in FILE before any work is done.
+
+    Plays one trial of each kind, and says how long all of them would take.
+    """
+    from tapas.audit._build import load_audit
+    from tapas.cli._carry_out import refuse_problems
+    from tapas.cli._words import duration, total_trials
+
+    audit = load_audit(audit_file)
+    found = refuse_problems(audit, audit_file)
+    for caution in dict.fromkeys(found.cautions):
+        click.echo(f"Note: {' '.join(caution.split())}")
+    click.echo(f"{audit_file} can run: {', '.join(attack.label for attack in audit.attacks)}")
+    trials = total_trials(audit)
+    if found.seconds_per_trial is not None and trials:
+        seconds = found.seconds_per_trial * trials
+        click.echo(
+            f"{trials} trials of about {duration(found.seconds_per_trial)}: "
+            f"{duration(seconds)} on one core"
+        )

@@ -1,0 +1,72 @@
+"""Dask clusters: connect, see that the workers are fit for the work."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from tapas import __version__
+from tapas.errors import ConfigError
+
+SECONDS_TO_CONNECT = 10
+LARGE_TRIM_THRESHOLD = 2**24  # bytes
+
+
+@contextmanager
+def connected(address: str) -> Iterator[tuple[Any, int]]:
+    """The executor of a cluster, and how many trials it plays at once."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ConfigError('a cluster needs Dask: pip install "tapas-privacy[dask]"') from error
+    try:
+        client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ConfigError(f"no Dask scheduler answers at {address}: {error}") from error
+    try:
+        yield client.get_executor(), _survey(client, address)
+    finally:
+        client.close()
+
+
+def fitness() -> dict[str, Any]:
+    """Runs on a worker: what matters about it."""
+    threshold = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
+    return {
+        "version": __version__,
+        "trims": threshold.isdigit() and int(threshold) < LARGE_TRIM_THRESHOLD,
+    }
+
+
+def _survey(client: Any, address: str) -> int:
+    threads = client.nthreads()
+    if not threads:
+        raise ConfigError(f"the cluster at {address} has no workers: start some (dask worker)")
+    several = sorted(name for name, number in threads.items() if number > 1)
+    if several:
+        raise ConfigError(
+            f"worker {several[0]} has {threads[several[0]]} threads, in which mechanisms would "
+            f"share random state: start workers with --nthreads 1 (and --nworkers as many)"
+        )
+    try:
+        found = client.run(fitness)
+    except Exception as error:
+        raise ConfigError(
+            f"tapas cannot be used on the workers of {address}: {type(error).__name__}: {error}"
+        ) from error
+    for worker, facts in sorted(found.items()):
+        if facts["version"] != __version__:
+            raise ConfigError(
+                f"worker {worker} has tapas {facts['version']}, this is {__version__}: results "
+                f"could differ; install the same version"
+            )
+    if any(facts["trims"] for facts in found.values()):
+        click.echo(
+            "Note: workers have a small MALLOC_TRIM_THRESHOLD_ (Dask's nanny sets it), which can "
+            "slow numerical work more than twofold; start them with --no-nanny, or with "
+            "MALLOC_TRIM_THRESHOLD_=134217728 in their environment",
+            err=True,
+        )
+    return len(threads)

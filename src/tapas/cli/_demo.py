@@ -1,0 +1,64 @@
+"""tapas demo"""
+
+from pathlib import Path
+
+import click
+
+FOLDER = Path("tapas-demo")
+
+_GENERATOR = """\
+# Does the synthetic data reveal who is in a (simulated) census?
+title: "Demo: a generator of synthetic data"
+seed: 7
+data:
+  sample: census
+  rows: 1500
+  targets: {vulnerable: 2}
+generator: Smote
+knowledge: {data: auxiliary, records: 200}
+attacks: [ClosestDistanceMIA, LocalNeighbourhoodAttack]
+trials: {train: 100, test: 200}
+gates:
+  - {metric: auc, at_most: 0.6}
+"""
+_MODEL = """\
+# Does a classifier reveal whom it was trained on?
+title: "Demo: a trained model"
+seed: 7
+data:
+  sample: census
+  rows: 1200
+model:
+  use: sklearn.ensemble:RandomForestClassifier
+  parameters: {n_estimators: 25}
+  class_column: Health
+  shadows: 8
+attacks: [LossMIA, RMIA]
+gates:
+  - {metric: auc, at_most: 0.6}
+"""
+
+
+@click.command("demo")
+def command() -> None:
+    """Audit a generator (and a model) on a built-in table; the pages are in ./tapas-demo."""
+    from tapas import attacks
+    from tapas.audit._build import load_audit
+    from tapas.cli._carry_out import carry_out, default_folder, publish, say_verdict
+
+    FOLDER.mkdir(exist_ok=True)
+    files = {"generator.yaml": _GENERATOR}
+    if hasattr(attacks, "LossMIA") and hasattr(attacks, "RMIA"):
+        files["model.yaml"] = _MODEL
+    for name, text in files.items():
+        path = FOLDER / name
+        if not path.exists():
+            path.write_text(text, encoding="utf-8")
+        audit = load_audit(path)
+        click.echo(f"{path}: {audit.title}")
+        folder = default_folder(path)
+        record = carry_out(audit, folder, n_jobs=None)
+        say_verdict(record, publish(record, folder))
+        click.echo("")
+    click.echo(f"All files are in {FOLDER.resolve()}; change an audit file and run it:")
+    click.echo(f"  tapas run {FOLDER / 'generator.yaml'} --folder another-folder")

@@ -1,0 +1,125 @@
+"""The command group, its exit codes, and how errors are told."""
+
+import importlib
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from tapas import __version__
+from tapas.errors import TapasError
+
+FINE, GATE_FAILED, INTERRUPTED, INTERNAL, USAGE, NOTHING_RAN, INCONCLUSIVE = range(7)
+
+_COMMANDS = {
+    "demo": "Audit a built-in table and show what a report looks like.",
+    "init": "Write a commented audit file for your table.",
+    "check": "Find out whether an audit can run, and how long it takes.",
+    "run": "Run an audit, or go on with one; ends in report.html.",
+    "report": "Write the report of a run again.",
+    "compare": "Compare runs: what got better or worse.",
+    "list": "Attacks, generators and knowledge, one line each.",
+    "plan": "How many trials it takes to see a violation.",
+    "schema": "JSON schema of audit files, for editors.",
+}
+_EXIT_CODES = """\b
+Exit codes: 0 fine, 1 a gate failed, 2 interrupted, 3 internal error,
+4 usage or configuration error, 5 nothing ran, 6 a gate is inconclusive."""
+
+
+class _LazyGroup(click.Group):
+    """Knows the names and first lines of its commands without loading them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        return importlib.import_module(f"tapas.cli._{cmd_name}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_EXIT_CODES,
+)
+@click.version_option(__version__, prog_name="tapas")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def group(debug: bool) -> None:
+    """Adversarial privacy auditing: attack a release the way an adversary would."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(run(given))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code; an error is one line on stderr."""
+    debug = "--debug" in arguments
+    with warnings.catch_warnings():
+        _say_warnings_in_one_line()
+        try:
+            # The option may stand anywhere, as people add it to the end of a failed command.
+            rest = [argument for argument in arguments if argument != "--debug"]
+            result = group.main(rest or ["--help"], prog_name="tapas", standalone_mode=False)
+            return result if isinstance(result, int) else FINE
+        except BaseException as error:
+            if debug and not isinstance(error, (SystemExit, click.exceptions.Exit)):
+                raise
+            code, words = _outcome(error)
+    if words:
+        click.echo(words, err=True)
+    return code
+
+
+def _outcome(error: BaseException) -> tuple[int, str]:
+    """Exit code and message of an error."""
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context is not None else ""
+        return USAGE, _line(f"{error.format_message().rstrip('.')}{hint}")
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code, ""
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        return INTERRUPTED, "interrupted"
+    if isinstance(error, BrokenPipeError):
+        # Nobody reads any more; a second complaint at exit would only confuse.
+        sys.stdout = None
+        return FINE, ""
+    if isinstance(error, TapasError):
+        return USAGE, _line(str(error))
+    if isinstance(error, OSError) and error.strerror:
+        name = f"{error.filename}: " if error.filename is not None else ""
+        return USAGE, _line(f"{name}{error.strerror}")
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else INTERNAL, ""
+    words = _line(f"{type(error).__name__}: {error}")
+    return INTERNAL, f"{words} (internal error: run again with --debug to see where)"
+
+
+def _line(words: str) -> str:
+    return "Error: " + " ".join(words.split())
+
+
+def _say_warnings_in_one_line() -> None:
+    from tapas.errors import TapasWarning
+
+    said: set[str] = set()
+
+    def say(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
+        words = " ".join(str(message).split())
+        if issubclass(category, TapasWarning) and words not in said:
+            said.add(words)
+            click.echo(f"Note: {words}", err=True)
+
+    warnings.simplefilter("default")
+    warnings.showwarning = say

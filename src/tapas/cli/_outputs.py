@@ -1,0 +1,124 @@
+"""The verdict for machines: JSON and JUnit, from the same decision as everything else."""
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from tapas.results import AuditRecord, Estimate, SummaryFacts, Verdict, record_facts
+
+FORMAT, VERSION = "tapas-verdict", 1
+# Control characters that XML cannot hold, however escaped.
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
+    """The verdict as plain values; null stands for a number that is infinite or not defined."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": record.title,
+        "fingerprint": record.fingerprint,
+        "state": verdict.state,
+        "exit_code": verdict.exit_code,
+        "words": verdict.words,
+        "stopped": record.stopped,
+        "gates": [
+            {
+                "metric": outcome.gate.metric,
+                "at_most": outcome.gate.at_most,
+                "fpr": outcome.gate.fpr,
+                "confidence": outcome.gate.confidence,
+                "state": outcome.state,
+                "low": _number(outcome.low),
+                "high": _number(outcome.high),
+                "words": outcome.words,
+            }
+            for outcome in verdict.outcomes
+        ],
+        "results": [_facts(facts) for facts in record_facts(record)],
+        "crashes": [
+            {"subject": subject.name, "attack": crash.attack, "message": crash.message}
+            for subject in record.subjects
+            for crash in subject.crashes
+        ],
+        "failed_trials": {subject.name: len(subject.failures) for subject in record.subjects},
+    }
+
+
+def write_json(path: Path, record: AuditRecord, verdict: Verdict) -> None:
+    """Write the verdict as JSON."""
+    text = json.dumps(verdict_values(record, verdict), indent=1, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def write_junit(path: Path, record: AuditRecord, verdict: Verdict) -> None:
+    """Write the verdict as JUnit XML: a case per gate, an error where none could be decided."""
+    suite = ElementTree.Element("testsuite", name=_clean(record.title))
+    cases = [
+        _case(
+            suite,
+            f"{outcome.gate.metric} at most {outcome.gate.at_most:g}",
+            {"pass": None, "fail": "failure"}.get(outcome.state, "error"),
+            outcome.words,
+        )
+        for outcome in verdict.outcomes
+    ]
+    for subject in record.audited:
+        for crash in subject.crashes:
+            name = f"{crash.attack} on {crash.target} ({subject.name})"
+            cases.append(_case(suite, name, "error", crash.message))
+    if not cases:
+        kind = "error" if verdict.exit_code else None
+        cases.append(_case(suite, "audit", kind, verdict.words))
+    suite.set("tests", str(len(cases)))
+    for kind in ("failure", "error"):
+        suite.set(f"{kind}s", str(cases.count(kind)))
+    ElementTree.indent(suite)
+    text = ElementTree.tostring(suite, encoding="unicode", xml_declaration=False)
+    path.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n', encoding="utf-8")
+
+
+def _case(suite: ElementTree.Element, name: str, kind: str | None, words: str) -> str | None:
+    case = ElementTree.SubElement(suite, "testcase", classname="tapas", name=_clean(name))
+    if kind is None:
+        ElementTree.SubElement(case, "system-out").text = _clean(words)
+    else:
+        what = "inconclusive" if kind == "error" else "gate"
+        ElementTree.SubElement(case, kind, type=what, message=_clean(words))
+    return kind
+
+
+def _clean(text: str) -> str:
+    return _NOT_IN_XML.sub("\ufffd", text)
+
+
+def _facts(facts: SummaryFacts) -> dict[str, Any]:
+    return {
+        "subject": facts.subject,
+        "role": facts.role,
+        "attack": facts.attack,
+        "target": facts.target,
+        "trials": facts.trials,
+        "accuracy": _estimate(facts.accuracy),
+        "advantage": _estimate(facts.advantage),
+        "auc": _estimate(facts.auc),
+        "tpr_at_low_fpr": _estimate(facts.tpr_at_low_fpr),
+        "epsilon_at_least": None if facts.epsilon is None else _number(float(facts.epsilon)),
+    }
+
+
+def _estimate(estimate: Estimate | None) -> dict[str, float | None] | None:
+    if estimate is None:
+        return None
+    return {
+        "value": _number(estimate.value),
+        "low": _number(estimate.low),
+        "high": _number(estimate.high),
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,94 @@
+"""tapas plan"""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+# Attacks of different strength: true and false positive rate of one fixed decision.
+_STRENGTHS = {
+    "perfect": (1.0, 0.0),
+    "very strong": (0.9, 0.01),
+    "strong": (0.5, 0.01),
+    "moderate": (0.6, 0.3),
+    "weak": (0.55, 0.45),
+}
+
+
+@click.command("plan")
+@click.argument("audit_file", type=click.Path(path_type=Path), required=False, metavar="[FILE]")
+@click.option("--epsilon", type=float, help="The claimed epsilon [that of FILE]")
+@click.option("--delta", type=float, help="The claimed delta [that of FILE, or 0]")
+@click.option("--tpr", type=float, help="True positive rate that you expect of the attack.")
+@click.option("--fpr", type=float, help="False positive rate that you expect of the attack.")
+@click.option("--confidence", type=float, default=0.95, show_default=True)
+@click.option("--power", type=float, default=0.9, show_default=True, help="Chance to see it.")
+def command(
+    audit_file: Path | None,
+    epsilon: float | None,
+    delta: float | None,
+    tpr: float | None,
+    fpr: float | None,
+    confidence: float,
+    power: float,
+) -> None:
+    """How many test trials it takes to see that a claimed epsilon does not hold.
+
+    With FILE, its claim is taken, a few of its trials are timed, and the whole is estimated.
+    """
+    from tapas.stats import runs_needed
+
+    audit = _audit(audit_file)
+    claim = getattr(audit, "claim", None)
+    if epsilon is None and claim is None:
+        raise click.UsageError("give --epsilon, or a FILE with a claim")
+    if (tpr is None) != (fpr is None):
+        raise click.UsageError("--tpr and --fpr go together")
+    claimed = float(claim.epsilon) if epsilon is None else epsilon  # type: ignore[union-attr]
+    allowed = delta if delta is not None else float(claim.delta) if claim is not None else 0.0
+    seconds = _seconds_per_trial(audit, audit_file)
+    strengths = _STRENGTHS if tpr is None or fpr is None else {"expected": (tpr, fpr)}
+    click.echo(
+        f"Test trials to contradict epsilon {claimed:g}, delta {allowed:g}, at confidence "
+        f"{confidence:g}, with chance {power:g}:"
+    )
+    for name, (hits, alarms) in strengths.items():
+        runs = runs_needed(hits, alarms, claimed, confidence, power, delta=allowed)
+        rates = f"{name} attack (TPR {hits:g}, FPR {alarms:g})"
+        click.echo(f"  {rates:<45} {_trials(runs, seconds)}")
+    if audit is not None and hasattr(audit, "num_test"):
+        click.echo(f"  {audit_file} plays {audit.num_test} test trials")
+    if seconds is not None:
+        from tapas.cli._words import duration
+
+        click.echo(f"  one trial takes about {duration(seconds)}; times are for one core")
+    click.echo("Half of the trials have the target, half do not; training trials come on top.")
+
+
+def _trials(runs: float, seconds: float | None) -> str:
+    from tapas.cli._words import duration
+
+    if math.isinf(runs):
+        return "none suffice: the claim allows such an attack, or more than ten million"
+    trials = 2 * int(runs)
+    time = "" if seconds is None else f", {duration(seconds * trials)}"
+    return f"{trials:,} trials{time}"
+
+
+def _audit(audit_file: Path | None) -> Any:
+    if audit_file is None:
+        return None
+    from tapas.audit._build import load_audit
+
+    return load_audit(audit_file)
+
+
+def _seconds_per_trial(audit: Any, audit_file: Path | None) -> float | None:
+    if audit is None or audit_file is None:
+        return None
+    from tapas.cli._carry_out import refuse_problems
+
+    # The first check pays for imports and caches; the second is what a trial costs.
+    refuse_problems(audit, audit_file)
+    return refuse_problems(audit, audit_file).seconds_per_trial

@@ -1,0 +1,74 @@
+"""tapas run"""
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tapas.cli._main import INTERRUPTED
+
+
+@click.command("run")
+@click.argument("audit_file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("--folder", type=click.Path(path_type=Path), help="Run folder [FILE's name-run]")
+@click.option("--n-jobs", type=int, help="Local processes; -1 is one per core.")
+@click.option("--cluster", metavar="ADDRESS", help="Run on a Dask cluster (tcp://...).")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the verdict.")
+@click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="The same as JUnit.")
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+def command(
+    audit_file: Path,
+    folder: Path | None,
+    n_jobs: int | None,
+    cluster: str | None,
+    json_file: Path | None,
+    junit_file: Path | None,
+    quiet: bool,
+) -> int:
+    """Run the audit in FILE.
+
+    What the run folder holds already is not played again: the same command goes on with a run
+    that was interrupted, and gives the same results.
+    """
+    from tapas.audit._build import load_audit
+    from tapas.cli._carry_out import carry_out, default_folder, publish, say_verdict
+    from tapas.cli._outputs import write_json, write_junit
+
+    audit = load_audit(audit_file)
+    place = folder or default_folder(audit_file)
+    try:
+        with _executor(cluster) as (executor, workers):
+            record = carry_out(
+                audit, place, n_jobs=workers or n_jobs, executor=executor, quiet=quiet
+            )
+    except KeyboardInterrupt:
+        again = ["tapas", "run", str(audit_file)]
+        again += ["--folder", str(folder)] if folder else []
+        again += ["--n-jobs", str(n_jobs)] if n_jobs else []
+        again += ["--cluster", cluster] if cluster else []
+        click.echo(
+            f"Interrupted; what was finished is kept in {place}. To go on, type: "
+            f"{shlex.join(again)}",
+            err=True,
+        )
+        return INTERRUPTED
+    verdict = say_verdict(record, publish(record, place))
+    if json_file is not None:
+        write_json(json_file, record, verdict)
+    if junit_file is not None:
+        write_junit(junit_file, record, verdict)
+    return verdict.exit_code
+
+
+@contextmanager
+def _executor(cluster: str | None) -> Iterator[tuple[Any, int | None]]:
+    if cluster is None:
+        yield None, None
+        return
+    from tapas.cli._cluster import connected
+
+    with connected(cluster) as found:
+        yield found

@@ -1,0 +1,130 @@
+"""Audit files to begin with."""
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tapas._validate import listing
+from tapas.errors import ConfigError
+
+
+def quoted(value: Any) -> str:
+    """A value as YAML in one line, whatever it holds."""
+    return yaml.safe_dump(value, default_style='"', default_flow_style=True, width=math.inf).strip()
+
+
+def audit_text(
+    kind: str, data: Any, table: Path, schema: Path, output: Path, class_column: str | None = None
+) -> str:
+    """A commented audit file for a table."""
+    columns = data.description.columns
+    free_text = [column.name for column in data.description.parsed if column.kind == "string"]
+    about = {
+        "table": quoted(_relative(table, output)),
+        "schema": quoted(schema.name),
+        "drop": quoted(free_text),
+        "rows": f"{len(data):,}",
+    }
+    if kind == "generator":
+        return _GENERATOR.format(**about)
+    predicted = class_column or next(
+        (column.name for column in reversed(data.description.parsed) if column.values is not None),
+        columns[-1],
+    )
+    if predicted not in columns:
+        raise ConfigError(f"{predicted!r} is not a column; the columns are {listing(columns)}")
+    return _MODEL.format(**about, class_column=quoted(predicted))
+
+
+def _relative(table: Path, output: Path) -> str:
+    """Path of the table as seen from the audit file."""
+    if table.is_absolute():
+        return str(table)
+    return os.path.relpath(table, output.parent)
+
+
+_GENERATOR = """\
+# An audit of a generator of synthetic data. Check it with `tapas check`, run it with `tapas run`.
+# Paths are relative to this file. `tapas list` shows names; `tapas schema` describes every key.
+title: "Privacy audit"
+seed: 0                       # equal seeds give equal results
+
+data:
+  table: {table}   # {rows} rows
+  schema: {schema}
+  drop: {drop}                    # columns to leave out (free text cannot be attacked)
+  targets:                    # whose privacy is tested, one of:
+    vulnerable: 2             #   those furthest from all others
+    # random: 5
+    # rows: [0, 17]
+
+generator:
+  use: BayesianNetwork        # or your own class: package.module:Name, in a file beside this one
+  # command: [./generate]     # or a program: CSV on its input, number of records as argument
+  parameters: {{}}
+  # records: 1000             # size of each release; that of the private data by default
+
+knowledge:                    # what the attacker knows
+  data: auxiliary             # auxiliary: other people's records; exact: all but the secret
+  split: 0.5                  # share of the table that the attacker holds
+  # records: 500              # size of each private dataset
+  mechanism: black-box        # black-box: can run the generator; no-box: cannot; white-box
+
+goal:                         # membership, or attribute:
+  membership: {{pairs: true, replace: false}}
+  # attribute: {{column: NAME}}
+
+attacks:
+  - ClosestDistanceMIA        # looks for the target, or its like
+  - GroundhogAttack           # learns what releases with and without the target look like
+  # - use: ClosestDistanceMIA
+  #   label: exact copies
+  #   parameters: {{criterion: [threshold, 0]}}
+
+trials:
+  train: 200                  # for training the attacks
+  test: 200                   # for judging them: more give narrower intervals
+  # timeout: 60               # seconds for one run of the generator
+  # max_failures: 5           # failing runs that are left out before the audit stops
+
+controls: true                # also attack a copy of the data and independent columns
+
+# claim: {{epsilon: 1.0, delta: 0.0}}    # a guarantee to be put to the test
+
+gates:                        # limits; they act on the ends of intervals
+  - {{metric: auc, at_most: 0.75}}
+  # - {{metric: tpr_at_fpr, fpr: 0.01, at_most: 0.1}}
+  # - {{metric: epsilon, at_most: 2}}
+"""
+
+_MODEL = """\
+# An audit of a trained classifier. Check it with `tapas check`, run it with `tapas run`.
+# Paths are relative to this file. `tapas list` shows names; `tapas schema` describes every key.
+title: "Privacy audit of a model"
+seed: 0                       # equal seeds give equal results
+
+data:
+  table: {table}   # {rows} rows: the records that the model is trained on
+  schema: {schema}
+  drop: {drop}                    # columns to leave out
+  # holdout: others.csv       # records it was not trained on; half of the table by default
+
+model:
+  use: sklearn.ensemble:RandomForestClassifier   # trained here, categories one-hot encoded
+  # file: model.onnx          # or a trained model (then give a holdout, and shadows: 0)
+  parameters: {{}}
+  class_column: {class_column}
+  access: scores              # what the release shows: scores, labels or parameters
+  shadows: 16                 # models that the attacker trains to compare with
+  known_share: 0.5            # share of the records whose membership the attacker knows
+
+attacks:
+  - LossMIA
+  - RMIA
+
+gates:                        # limits; they act on the ends of intervals
+  - {{metric: auc, at_most: 0.6}}
+"""

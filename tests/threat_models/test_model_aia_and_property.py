@@ -1,0 +1,178 @@
+"""Attributes and properties inferred from models, beside baselines that never ask the model."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from tapas.attacks._model_attributes import ConfidenceAIA, ImputationAIA, LabelOnlyAIA
+from tapas.attacks._property_classifier import PropertyClassifier
+from tapas.attacks._score_attacks import LossMIA
+from tapas.errors import IncompatibleAttackError, ThreatModelError
+from tapas.models import as_model
+from tapas.results import AIAttackSummary, BinaryAIAttackSummary
+from tapas.threat_models._model_aia import ModelAIA
+from tapas.threat_models._property import ModelPropertyInference
+
+
+def table(number: int, seed: int, values: tuple = ("a", "b")) -> tuple[pd.DataFrame, np.ndarray]:
+    """The class is a coin, the attribute independent of all else: only a memory can tell it."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "x": rng.standard_normal(number),
+            "z": rng.standard_normal(number),
+            "secret": rng.choice(np.array(values, dtype=object), number),
+        }
+    )
+    return frame, rng.integers(0, 4, number)
+
+
+def memory(members: tuple) -> object:
+    columns = make_column_transformer(
+        (OneHotEncoder(), ["secret"]), remainder="passthrough", sparse_threshold=0
+    )
+    return make_pipeline(columns, KNeighborsClassifier(1)).fit(*members)
+
+
+def test_a_model_that_memorises_gives_the_attribute_away_and_imputation_does_not() -> None:
+    members = table(300, 0)
+    scaled = members[0].assign(x=members[0]["x"] * 0.2, z=members[0]["z"] * 0.2)
+    members = (scaled, members[1])
+    population = (table(300, 1)[0], table(300, 1)[1])
+    threat_model = ModelAIA(memory(members), members, "secret", population=population, seed=0)
+    confident = threat_model.test(ConfidenceAIA("uniform"))
+    imputed = threat_model.test(ImputationAIA())
+    assert isinstance(confident, BinaryAIAttackSummary)
+    # Right where the other value's nearest neighbour has another class (3 of 4), else a coin.
+    assert confident.accuracy == pytest.approx(0.75 + 0.25 / 2, abs=0.06)
+    assert imputed.accuracy == pytest.approx(0.5, abs=0.09)
+    labels = ModelAIA(
+        memory(members), members, "secret", access="labels", population=population, seed=0
+    )
+    assert labels.test(LabelOnlyAIA("uniform")).accuracy > 0.75
+    with pytest.raises(IncompatibleAttackError, match="use LabelOnlyAIA"):
+        labels.test(ConfidenceAIA())
+
+
+def test_a_model_that_ignores_the_attribute_adds_nothing_to_the_prior() -> None:
+    members, population = table(400, 0), table(400, 1)
+    model = as_model(lambda X: np.full((len(X), 4), 0.25), classes=[0, 1, 2, 3])
+    threat_model = ModelAIA(model, members, "secret", population=population, seed=0)
+    summary = threat_model.test(ConfidenceAIA())
+    assert len(np.unique(summary.scores)) == 1
+    prior = (population[0]["secret"] == "b").sum() + 1
+    assert summary.scores[0] == pytest.approx(prior / 402)
+
+
+def test_many_values_give_one_score_each_in_their_order() -> None:
+    values = ("u", "v", "w")
+    members = table(200, 0, values)
+    threat_model = ModelAIA(
+        memory(members), members, "secret", values, population=table(200, 1, values), seed=0
+    )
+    for attack in (ConfidenceAIA(), ConfidenceAIA("imputation"), LabelOnlyAIA(), ImputationAIA()):
+        summary = threat_model.test(attack)
+        assert isinstance(summary, AIAttackSummary)
+        assert summary.scores.shape == (200, 3)
+        np.testing.assert_allclose(summary.scores.sum(axis=1), 1)
+        assert summary.attribute_values == values
+    assert threat_model.test(ConfidenceAIA()).accuracy > 0.5
+
+
+def test_attacks_never_see_the_recorded_attribute() -> None:
+    members = table(50, 0)
+    threat_model = ModelAIA(memory(members), members, "secret", seed=0)
+    assert threat_model.briefing().targets.X["secret"].isna().all()
+    shuffled = (
+        members[0].assign(secret=members[0]["secret"].to_numpy()[::-1]),
+        members[1],
+    )
+    model = memory(members)
+    first = ModelAIA(model, members, "secret", ("a", "b"), seed=0).test(ConfidenceAIA())
+    second = ModelAIA(model, shuffled, "secret", ("a", "b"), seed=0).test(ConfidenceAIA())
+    np.testing.assert_array_equal(first.scores, second.scores)
+
+
+def test_arrays_work_by_position_and_bad_questions_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal(100), rng.integers(0, 2, 100)])
+    y = rng.integers(0, 2, 100)
+    model = KNeighborsClassifier(1).fit(X, y)
+    assert ModelAIA(model, (X, y), 1, seed=0).test(ConfidenceAIA()).accuracy > 0.6
+    with pytest.raises(ThreatModelError, match="not a column"):
+        ModelAIA(model, (X, y), 5)
+    with pytest.raises(ThreatModelError, match="not in attribute_values"):
+        ModelAIA(model, (X, y), 1, (2.0, 3.0))
+    with pytest.raises(ThreatModelError, match="priors"):
+        ModelAIA(model, (X, y), 1, priors=[0.5, 0.6])
+    with pytest.raises(IncompatibleAttackError, match="population"):
+        ModelAIA(model, (X, y), 1).test(ImputationAIA())
+    with pytest.raises(IncompatibleAttackError, match="ConfidenceAIA or LabelOnlyAIA"):
+        ModelAIA(model, (X, y), 1).test(LossMIA())
+
+
+def population(number: int = 1500) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((number, 4))
+    return X, (X[:, 0] + rng.standard_normal(number) > 0).astype(int)
+
+
+@pytest.mark.parametrize("access", ["scores", "labels"])
+def test_the_class_share_of_the_training_data_is_inferred(access: str) -> None:
+    threat_model = ModelPropertyInference(
+        LogisticRegression(),
+        population(),
+        lambda records: records.y == 1,
+        shares=(0.3, 0.7),
+        num_records=150,
+        access=access,
+        seed=0,
+    )
+    attack = PropertyClassifier()
+    attack.train(threat_model, num_samples=40)
+    summary = threat_model.test(attack, num_samples=40)
+    assert len(summary) == 40
+    assert summary.accuracy > 0.9
+    X, y = population()
+    rows = np.concatenate([np.flatnonzero(y == 1)[:300], np.flatnonzero(y == 0)[:100]])
+    real = LogisticRegression().fit(X[rows], y[rows])
+    assert threat_model.score_of(attack, real) > 0.5
+
+
+def test_a_property_that_the_model_cannot_show_is_not_inferred() -> None:
+    rng = np.random.default_rng(3)
+    threat_model = ModelPropertyInference(
+        LogisticRegression(),
+        population(),
+        rng.random(1500) < 0.5,
+        num_records=150,
+        seed=0,
+    )
+    attack = PropertyClassifier()
+    attack.train(threat_model, num_samples=60)
+    # Three standard errors of 100 coins.
+    assert abs(threat_model.test(attack, num_samples=100).accuracy - 0.5) < 0.15
+
+
+def test_models_with_and_without_the_property_hold_the_shares_asked_for() -> None:
+    threat_model = ModelPropertyInference(
+        LogisticRegression(), population(), lambda r: r.y == 1, (0.2, 0.6), 100, seed=0
+    )
+    for index, share in ((0, 0.2), (1, 0.6)):
+        for training in (True, False):
+            mask = threat_model._mask(index, training)
+            assert mask.sum() == 100
+            assert population()[1][mask].mean() == pytest.approx(share)
+    both = threat_model._mask(0, True) & threat_model._mask(0, False)
+    assert not both.any()
+    with pytest.raises(ThreatModelError, match="smaller num_records"):
+        ModelPropertyInference(
+            LogisticRegression(), population(), lambda r: r.y == 1, num_records=1400
+        )
+    with pytest.raises(ThreatModelError, match="two different shares"):
+        ModelPropertyInference(LogisticRegression(), population(), lambda r: r.y == 1, (0.5, 0.5))
