@@ -54,7 +54,7 @@ class Result:
     @property
     def target(self) -> str:
         """Name of the target; empty where one summary covers many records."""
-        return self.own.target
+        return "" if self.pooled else self.own.target
 
     @property
     def pooled(self) -> bool:

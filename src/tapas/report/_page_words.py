@@ -228,11 +228,12 @@ def _achieved(best: Result) -> str:
     facts = best.shared
     right, interval = between(facts.accuracy, share=True)
     words = (
-        f"The strongest, {facts.attack} against target {facts.target}"
-        if facts.target
+        f"The strongest, {facts.attack} against target {best.target}"
+        if best.target
         else f"The strongest, {facts.attack}"
     )
-    words += f", was right in {right} of its trials ({interval}; guessing: "
+    words += f", was right in {right} of its {'trials' if best.target else 'records'} "
+    words += f"({interval}; guessing: "
     words += f"{percent(facts.chance)})"
     if facts.auc is not None:
         area, ends = between(facts.auc)
