@@ -1,7 +1,6 @@
 """Tables and records: the data that a release is made from, and the release itself."""
 
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
@@ -10,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from tapas._random import ambient_rng
-from tapas._validate import check_count, listing
+from tapas._validate import check_count
 from tapas.datasets._columns import OTHER
+from tapas.datasets._dataset import Dataset
 from tapas.datasets._description import DataDescription
 from tapas.datasets._encoding import EncodedTable, encode_frame, numeric_matrix
 from tapas.datasets._files import (
@@ -22,68 +21,15 @@ from tapas.datasets._files import (
     read_frame,
     table_to_csv,
 )
+from tapas.datasets._frames import first_difference, frame_in_schema_order
+from tapas.datasets._rows import (
+    RecordIds,
+    as_generator,
+    as_positions,
+    as_sampler,
+    checked_positions,
+)
 from tapas.errors import RecordError, SchemaError
-
-RecordIds = Sequence[int] | np.ndarray
-
-
-class Dataset(ABC):
-    """A set of records that can be sampled, taken apart and put together."""
-
-    @classmethod
-    @abstractmethod
-    def read(cls, filepath: str) -> "Dataset":
-        """Read from files."""
-
-    @abstractmethod
-    def write(self, filepath: str) -> None:
-        """Write to files that `read` reads."""
-
-    @classmethod
-    @abstractmethod
-    def read_from_string(cls, data: str, description: Any) -> "Dataset":
-        """Read from text."""
-
-    @abstractmethod
-    def write_to_string(self) -> str:
-        """Write as text that `read_from_string` reads."""
-
-    @abstractmethod
-    def sample(self, n_samples: int = 1) -> "Dataset":
-        """Draw records without replacement."""
-
-    @abstractmethod
-    def get_records(self, record_ids: RecordIds) -> "Dataset":
-        """Return the records at some positions."""
-
-    @abstractmethod
-    def drop_records(self, record_ids: RecordIds) -> "Dataset | None":
-        """Leave out the records at some positions."""
-
-    @abstractmethod
-    def add_records(self, records: Any) -> "Dataset | None":
-        """Append records."""
-
-    @abstractmethod
-    def replace(self, records_in: Any, records_out: RecordIds = ()) -> "Dataset | None":
-        """Swap records."""
-
-    @abstractmethod
-    def create_subsets(self, n: int, sample_size: int) -> "list[Any]":
-        """Draw several datasets."""
-
-    @abstractmethod
-    def __add__(self, other: Any) -> "Dataset":
-        """Join two datasets."""
-
-    @abstractmethod
-    def __iter__(self) -> Iterator[Any]:
-        """Go through the records."""
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return "Unnamed dataset"
 
 
 class TabularDataset(Dataset):
@@ -113,7 +59,7 @@ class TabularDataset(Dataset):
                 f"description must be a DataDescription, got {type(description).__name__}"
             )
         self.description = description.with_other() if unknown == OTHER else description
-        frame = _frame_in_schema_order(data, self.description)
+        frame = frame_in_schema_order(data, self.description)
         self._frame: pd.DataFrame | None = None
         self._handed_out = False
         self._numeric: np.ndarray | None = None
@@ -234,7 +180,7 @@ class TabularDataset(Dataset):
             return self._table
         frame = self._frame
         table = encode_frame(
-            _frame_in_schema_order(frame, self.description), self.description.parsed
+            frame_in_schema_order(frame, self.description), self.description.parsed
         )
         # While somebody else holds the frame it may still change, so it stays the truth.
         # Two references are ours: the attribute and the local name; one is the call's.
@@ -265,7 +211,7 @@ class TabularDataset(Dataset):
 
     def take(self, positions: RecordIds, *, reset_index: bool = False) -> "TabularDataset":
         """Gather rows by position, repeats allowed."""
-        where = _checked_positions(positions, len(self))
+        where = checked_positions(positions, len(self))
         return self._like(self.table.take(where, reset_index=reset_index))
 
     def splice(self, records: "TabularDataset", rows: np.ndarray) -> "TabularDataset":
@@ -283,12 +229,12 @@ class TabularDataset(Dataset):
                 f"cannot draw {count} rows without replacement from a dataset of {len(self)}"
             )
         # The same draw as DataFrame.sample makes, without the frame.
-        positions = _as_sampler(random_state).choice(len(self), size=count, replace=False)
+        positions = as_sampler(random_state).choice(len(self), size=count, replace=False)
         return self._like(self.table.take(positions))
 
     def get_records(self, record_ids: RecordIds) -> "TabularDataset":
         """Rows at these positions; a `TabularRecord` if there is exactly one."""
-        positions = _as_positions(record_ids)
+        positions = as_positions(record_ids)
         chosen = self.take(positions)
         if len(positions) == 1:
             return TabularRecord.from_table_row(chosen.table, self.description, positions[0])
@@ -303,11 +249,11 @@ class TabularDataset(Dataset):
         random_state: Any = None,
     ) -> "TabularDataset | None":
         """Leave out the rows at these positions, or `n` random rows if none are given."""
-        positions = _as_positions(record_ids)
+        positions = as_positions(record_ids)
         if len(positions) == 0:
             positions = self._random_positions(n, random_state)
         keep = np.ones(len(self), dtype=bool)
-        keep[_checked_positions(positions, len(self))] = False
+        keep[checked_positions(positions, len(self))] = False
         return self._finish(self.table.take(np.flatnonzero(keep)), in_place)
 
     def add_records(
@@ -327,7 +273,7 @@ class TabularDataset(Dataset):
     ) -> "TabularDataset | None":
         """Swap the rows at `records_out` (random ones by default) for `records_in`."""
         self._check_same_description(records_in)
-        positions = _as_positions(records_out)
+        positions = as_positions(records_out)
         if len(positions) == 0:
             positions = self._random_positions(len(records_in), random_state)
         if len(set(positions.tolist())) != len(records_in):
@@ -336,7 +282,7 @@ class TabularDataset(Dataset):
                 f"has {len(records_in)}: they must be as many"
             )
         keep = np.ones(len(self), dtype=bool)
-        keep[_checked_positions(positions, len(self))] = False
+        keep[checked_positions(positions, len(self))] = False
         kept = self.table.take(np.flatnonzero(keep))
         return self._finish(kept.concat(records_in.table), in_place)
 
@@ -353,7 +299,7 @@ class TabularDataset(Dataset):
             raise RecordError(
                 f"cannot draw subsets of {sample_size} rows from a dataset of {len(self)}"
             )
-        rng = _as_generator(random_state)
+        rng = as_generator(random_state)
         per_pass = len(self) // sample_size if sample_size else 1
         table, drawn = self.table, []
         for number in range(n):
@@ -452,7 +398,7 @@ class TabularDataset(Dataset):
     def _random_positions(self, n: int, random_state: Any) -> np.ndarray:
         if check_count(n, "n") > len(self):
             raise RecordError(f"cannot take {n} rows out of a dataset of {len(self)}")
-        return _as_generator(random_state).choice(len(self), size=n, replace=False)
+        return as_generator(random_state).choice(len(self), size=n, replace=False)
 
     def _check_same_description(self, other: "TabularDataset") -> None:
         if not isinstance(other, TabularDataset):
@@ -460,7 +406,7 @@ class TabularDataset(Dataset):
         if self.description != other.description:
             raise RecordError(
                 f"the descriptions of {self.label!r} and {other.label!r} differ: "
-                f"{_first_difference(self.description, other.description)}"
+                f"{first_difference(self.description, other.description)}"
             )
 
 
@@ -521,71 +467,3 @@ class TabularRecord(TabularDataset):
     def copy(self) -> "TabularRecord":
         """An independent record with the same values and identifier."""
         return TabularRecord.from_table_row(self.table, self.description, self.id)
-
-
-def _frame_in_schema_order(data: Any, description: DataDescription) -> pd.DataFrame:
-    names = list(description.columns)
-    if not isinstance(data, pd.DataFrame):
-        frame = pd.DataFrame(data)
-        if frame.empty and frame.shape[1] == 0:
-            return pd.DataFrame(columns=names)
-        if not isinstance(frame.columns, pd.RangeIndex):
-            return _frame_in_schema_order(frame, description)
-        if frame.shape[1] != len(names):
-            raise SchemaError(
-                f"the data has {frame.shape[1]} columns and the schema {len(names)}: "
-                f"{listing(names)}"
-            )
-        return frame.set_axis(names, axis=1)
-    present = list(data.columns)
-    if present == names:
-        return data
-    missing = [name for name in names if name not in present]
-    unexpected = [name for name in present if name not in names]
-    if missing or unexpected or len(present) != len(names):
-        problems = [
-            f"missing: {listing(missing)}" if missing else "",
-            f"not in the schema: {listing(unexpected)}" if unexpected else "",
-            "" if missing or unexpected else "a column occurs twice",
-        ]
-        raise SchemaError(
-            f"the columns do not agree with the schema ({'; '.join(filter(None, problems))})"
-        )
-    return data[names]
-
-
-def _first_difference(first: DataDescription, second: DataDescription) -> str:
-    if first.columns != second.columns:
-        only = set(first.columns).symmetric_difference(second.columns)
-        return f"columns {listing(sorted(only))}" if only else "the order of the columns"
-    for left, right in zip(first.schema, second.schema, strict=True):
-        if left != right:
-            return f"column {left['name']!r}"
-    return "nothing"
-
-
-def _as_positions(record_ids: RecordIds) -> np.ndarray:
-    positions = np.atleast_1d(np.asarray(record_ids))
-    return positions if len(positions) else positions.astype(np.intp)
-
-
-def _checked_positions(positions: RecordIds, rows: int) -> np.ndarray:
-    where = _as_positions(positions)
-    if where.dtype == bool or not np.issubdtype(where.dtype, np.integer):
-        raise RecordError(f"rows are found by position (whole numbers), got {where[:3].tolist()}")
-    outside = where[(where < -rows) | (where >= rows)]
-    if len(outside):
-        raise RecordError(f"row {outside[0]} is outside a dataset of {rows} rows")
-    return where
-
-
-def _as_sampler(random_state: Any) -> np.random.Generator | np.random.RandomState:
-    if random_state is None:
-        return ambient_rng()
-    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
-        return random_state
-    return np.random.RandomState(random_state)
-
-
-def _as_generator(random_state: Any) -> np.random.Generator:
-    return ambient_rng() if random_state is None else np.random.default_rng(random_state)

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from tapas.datasets._dataset import Dataset
 from tapas.datasets._description import DataDescription
 from tapas.datasets._files import read_csv_text
-from tapas.datasets._tabular import Dataset, TabularDataset, TabularRecord
+from tapas.datasets._tabular import TabularDataset, TabularRecord
 from tapas.errors import SchemaError
 
 __all__ = ["Dataset", "TabularDataset", "TabularRecord", "_parse_csv", "validate_header"]

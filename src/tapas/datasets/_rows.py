@@ -1,0 +1,38 @@
+"""Rows by position, and random rows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapas._random import ambient_rng
+from tapas.errors import RecordError
+
+RecordIds = Sequence[int] | np.ndarray
+
+
+def as_positions(record_ids: RecordIds) -> np.ndarray:
+    positions = np.atleast_1d(np.asarray(record_ids))
+    return positions if len(positions) else positions.astype(np.intp)
+
+
+def checked_positions(positions: RecordIds, rows: int) -> np.ndarray:
+    where = as_positions(positions)
+    if where.dtype == bool or not np.issubdtype(where.dtype, np.integer):
+        raise RecordError(f"rows are found by position (whole numbers), got {where[:3].tolist()}")
+    outside = where[(where < -rows) | (where >= rows)]
+    if len(outside):
+        raise RecordError(f"row {outside[0]} is outside a dataset of {rows} rows")
+    return where
+
+
+def as_sampler(random_state: Any) -> np.random.Generator | np.random.RandomState:
+    if random_state is None:
+        return ambient_rng()
+    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        return random_state
+    return np.random.RandomState(random_state)
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    return ambient_rng() if random_state is None else np.random.default_rng(random_state)
