@@ -15,16 +15,24 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from tapas.attacks import Attack, ClosestDistanceMIA, GroundhogAttack, TrainableThresholdAttack
+from tapas.attacks import (
+    Attack,
+    ClosestDistanceAIA,
+    ClosestDistanceMIA,
+    GroundhogAttack,
+    LossMIA,
+    TrainableThresholdAttack,
+)
 from tapas.audit import Audit, StopEarly, Subject
 from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import ConfigError, StoreError
 from tapas.generators import Generator, Raw
-from tapas.results import AuditRecord, Claim, Gate
+from tapas.results import AuditRecord, Claim, Gate, decide
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
     NoBoxKnowledge,
+    TargetedAIA,
     TargetedMIA,
     WhiteBoxKnowledge,
 )
@@ -362,3 +370,39 @@ def test_features_that_learn_ranges_follow_each_subject_alone(tmp_path: Path) ->
     np.testing.assert_array_equal(
         both.subjects[1].summaries[0].scores, alone.subjects[0].summaries[0].scores
     )
+
+
+def test_a_check_names_attacks_and_gates_that_do_not_fit() -> None:
+    no_box = _audit(_threat_model(box=NoBoxKnowledge), attacks=[ClosestDistanceMIA()])
+    assert any("needs training" in problem for problem in no_box.check().problems)
+    fixed = _audit(
+        _threat_model(box=NoBoxKnowledge),
+        attacks=[ClosestDistanceMIA(criterion=("threshold", 0))],
+    )
+    assert fixed.check().ok
+    on_models = _audit(attacks=[LossMIA()])
+    assert any("ModelMIA" in problem for problem in on_models.check().problems)
+    data = load_sample("census", 300)
+    many = TargetedAIA(
+        AuxiliaryDataKnowledge(data.drop_records([0]), num_training_records=20, seed=0),
+        data.get_records([0]),
+        "Health",
+        ["good", "fair", "bad"],
+        BlackBoxKnowledge(Raw(), 10),
+        seed=1,
+    )
+    gated = _audit(many, attacks=[ClosestDistanceAIA()], gates=[Gate("auc", 0.6)])
+    assert any("limit accuracy instead" in problem for problem in gated.check().problems)
+    (outcome,) = decide(gated.run()).outcomes
+    assert outcome.state == "inconclusive"
+    assert "limit accuracy instead" in outcome.words
+
+
+def test_a_run_that_stopped_says_why_nothing_was_judged() -> None:
+    class Always(Raw):
+        def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
+            raise RuntimeError("out of memory")
+
+    verdict = decide(_audit(_threat_model(Always())).run(n_jobs=1))
+    assert verdict.exit_code == 5
+    assert "out of memory" in verdict.words

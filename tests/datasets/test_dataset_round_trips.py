@@ -150,7 +150,7 @@ def test_the_first_row_is_a_header_only_if_it_holds_the_names(numbered: TabularD
     assert bare.data.values.tolist() == [["x", "y"], ["y", "x"]]
     swapped = TabularDataset.read_from_string("b,a\nx,y\n", words)
     assert swapped.data[["a", "b"]].values.tolist() == [["y", "x"]]
-    with pytest.raises(SchemaError, match="column 'a', row 0: 'a'"):
+    with pytest.raises(SchemaError, match="the header has 'c' where the schema has 'b'"):
         TabularDataset.read_from_string("a,c\nx,y\n", words)
 
 

@@ -61,6 +61,11 @@ class Attack(ABC):  # noqa: B024 - either the core or the doors are written, so 
         raise IncompatibleAttackError(f"{self.label} has scores but no rule to decide by")
 
     @property
+    def needs_training(self) -> bool:
+        """Whether trials with known secrets must be seen before an attack."""
+        return _depth(type(self), "fit") is not None
+
+    @property
     def observation_key(self) -> Hashable:
         """Attacks with equal keys observe the same; the work is then done once."""
         return self

@@ -119,6 +119,11 @@ class TrainableThresholdAttack(Attack):
             return self
         return type(self), *parts
 
+    @property
+    def needs_training(self) -> bool:
+        """Unless the threshold is given."""
+        return self.criterion.kind != "threshold"
+
     def _fixed_threshold(self) -> float | None:
         return self.criterion.value if self.criterion.kind == "threshold" else None
 

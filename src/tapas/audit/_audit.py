@@ -123,6 +123,7 @@ class Audit:
         """Report every incompatibility; plays one trial of each phase per subject."""
         problems = check_names([attack.label for attack in self.attacks], "attack")
         problems += check_names([subject.label for subject in self.subjects], "subject")
+        problems += self._undefined_gates()
         cautions: list[str] = []
         seconds = 0.0
         for subject in self.subjects:
@@ -135,6 +136,17 @@ class Audit:
             tuple(cautions),
             seconds / len(self.subjects) if not problems else None,
         )
+
+    def _undefined_gates(self) -> list[str]:
+        values = max(
+            len(getattr(subject.threat_model, "attribute_values", ())) for subject in self.subjects
+        )
+        return [
+            f"a gate on {gate.metric} is not defined for a secret of {values} values: limit "
+            f"accuracy instead"
+            for gate in self.gates
+            if values > 2 and gate.metric != "accuracy"
+        ]
 
     def asked(self) -> dict[str, Any]:
         """The question as plain values."""

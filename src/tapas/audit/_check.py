@@ -1,5 +1,6 @@
 """Find out before any work whether an audit can be carried out."""
 
+import copy
 import time
 import warnings
 from collections.abc import Sequence
@@ -45,7 +46,9 @@ def check_subject(
     threat_model: Any, attacks: Sequence[Any], num_train: int
 ) -> tuple[list[str], list[str], float]:
     """Play one trial of each phase and let every attack look at it."""
-    problems: list[str] = []
+    problems = _refusals(threat_model, attacks)
+    if problems:
+        return problems, [], 0.0
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
@@ -60,6 +63,18 @@ def check_subject(
             if getattr(attack, "needs_training", False)
         ]
     return list(dict.fromkeys(problems)), [str(warning.message) for warning in caught], seconds
+
+
+def _refusals(threat_model: Any, attacks: Sequence[Any]) -> list[str]:
+    """Attacks that say themselves that they do not fit."""
+    problems = []
+    for attack in attacks:
+        try:
+            if hasattr(attack, "_brief"):
+                copy.copy(attack)._brief(threat_model)
+        except TapasError as error:
+            problems.append(str(error))
+    return problems
 
 
 def _look(threat_model: Any, attacks: Sequence[Any], phase: Any) -> list[str]:

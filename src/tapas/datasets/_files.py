@@ -42,10 +42,14 @@ def read_frame(
 ) -> pd.DataFrame:
     """Read a data file; CSV cells come back as text or missing."""
     if path.suffix.lower() == ".csv":
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return read_csv_text(
-                file.read(), description, header=header, missing_values=missing_values
-            )
+        try:
+            text = path.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise SchemaError(
+                f"the file is not UTF-8 (byte {error.start} is {error.object[error.start]:#x}): "
+                f"save it as UTF-8, or read it with pandas and use TabularDataset.from_dataframe"
+            ) from error
+        return read_csv_text(text, description, header=header, missing_values=missing_values)
     try:
         frame = pd.read_parquet(path)
     except ImportError as error:
@@ -68,11 +72,15 @@ def read_csv_text(
         if description is None:
             raise SchemaError("the table is empty, and without a schema its columns are unknown")
         return pd.DataFrame({name: [] for name in description.columns}, dtype=object)
-    cells = _parse_cells(text)
     names = list(description.columns) if description is not None else None
+    if names is None or len(names) > 1:
+        _refuse_other_separators(text)
+    cells = _parse_cells(text)
     first = [str(cell) for cell in cells.iloc[0]]
     if header is None:
         header = _is_header(first, names)
+        if not header and names is not None:
+            _refuse_wrong_header(first, names)
     if header:
         cells = cells.iloc[1:].reset_index(drop=True)
         cells.columns = first
@@ -129,6 +137,28 @@ def _is_header(first: list[str], names: list[str] | None) -> bool:
     if names is not None:
         return sorted(first) == sorted(names)
     return len(set(first)) == len(first) and not any(_is_value(cell) for cell in first)
+
+
+def _refuse_other_separators(text: str) -> None:
+    first = next(csv.reader(io.StringIO(text, newline="")), [""])
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(first) == 1 and separator in first[0]:
+            raise SchemaError(
+                f"the cells seem to be separated by {name}; save the table with commas, or read it "
+                f"with pandas and use TabularDataset.from_dataframe"
+            )
+
+
+def _refuse_wrong_header(first: list[str], names: list[str]) -> None:
+    """A first row that holds most of the names is a header with a mistake, not data."""
+    shared = set(first) & set(names)
+    if 2 * len(shared) >= len(names) and len(names) > 1:
+        missing = [name for name in names if name not in shared]
+        unexpected = [cell for cell in first if cell not in shared]
+        raise SchemaError(
+            f"the header and the schema disagree: the header has {listing(unexpected)} where the "
+            f"schema has {listing(missing)}"
+        )
 
 
 def _is_value(cell: str) -> bool:

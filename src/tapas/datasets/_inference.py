@@ -11,6 +11,7 @@ from tapas.datasets._columns import LARGEST_EXACT_INTEGER
 from tapas.errors import SchemaError
 
 SMALL_INTEGER_RANGE = 25
+MANY_ROWS = 50
 Guess = tuple[str, Any, str]
 
 
@@ -29,6 +30,8 @@ def infer_schema(
         type_, representation, reason = _describe(series, max_categories)
         missing = int(series.isna().sum())
         explanations[name] = reason + (f"; {missing} missing" if missing else "")
+        if representation == "integer" and len(series) >= MANY_ROWS and series.is_unique:
+            explanations[name] += "; all different: if this is an identifier, leave it out"
         schema.append({"name": name, "type": type_, "representation": representation})
     return schema, explanations
 

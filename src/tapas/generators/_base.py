@@ -15,6 +15,7 @@ class Generator(ABC):
     each run, so state kept from one `fit` cannot reach the next.
     """
 
+    UNNAMED = "Unnamed Generator"
     trained = False
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class Generator(ABC):
     @property
     def label(self) -> str:
         """Display name."""
-        return "Unnamed Generator"
+        return self.UNNAMED
 
     def __str__(self) -> str:
         return self.label

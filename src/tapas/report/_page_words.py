@@ -189,6 +189,11 @@ def _nothing(reading: Reading) -> str:
     crashes = sum(len(subject.crashes) for subject in reading.record.audited)
     if crashes:
         return f"{counted(crashes, 'attack')} crashed and none gave a result: see failures below."
+    if reading.record.stopped:
+        return (
+            f"The run stopped before any attack could be judged: {reading.record.stopped} "
+            f"A larger max_failures lets a run go on without the trials that fail."
+        )
     return "The record holds no results of audited subjects: run the audit first."
 
 

@@ -57,7 +57,9 @@ def decide(record: AuditRecord, gates: Iterable[Gate] | None = None) -> Verdict:
     """Judge a record by its gates: they act on interval ends, and a crash never passes."""
     outcomes = tuple(_judge(record, gate) for gate in (record.gates if gates is None else gates))
     if not any(subject.summaries for subject in record.audited):
-        return Verdict("inconclusive", EXIT_NOTHING_RAN, outcomes, "no attack was carried out")
+        words = "no attack was carried out"
+        words += f": {record.stopped}" if record.stopped else ""
+        return Verdict("inconclusive", EXIT_NOTHING_RAN, outcomes, words)
     if not outcomes:
         return Verdict("none", EXIT_FINE, (), "no gates were set")
     states = {outcome.state for outcome in outcomes}
@@ -85,7 +87,14 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
     ends = []
     for subject, summary in summaries:
         facts = summary_facts(summary, subject, confidence=confidence, delta=delta, fpr=gate.fpr)
-        ends.append((*_interval(facts, gate.metric), facts))
+        found = _interval(facts, gate.metric)
+        if found is None:
+            words = (
+                f"{gate.metric} is not defined for {facts.attack} on target {facts.target} (a "
+                f"secret of more than two values, or of one only): limit accuracy instead"
+            )
+            return GateOutcome(gate, "inconclusive", -math.inf, math.inf, words)
+        ends.append((*found, facts))
     worst = max(ends, key=lambda end: (end[0] > gate.at_most, end[1], end[0]))
     low, high, facts = worst
     name = {"auc": "AUC", "tpr_at_fpr": f"TPR at FPR {gate.fpr:g}"}.get(gate.metric, gate.metric)
@@ -102,7 +111,7 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
     return GateOutcome(gate, "inconclusive", low, high, words)
 
 
-def _interval(facts: SummaryFacts, metric: str) -> tuple[float, float]:
+def _interval(facts: SummaryFacts, metric: str) -> tuple[float, float] | None:
     if metric == "epsilon":
         low = 0.0 if facts.epsilon is None else float(facts.epsilon)
         return low, facts.epsilon_high
@@ -113,7 +122,7 @@ def _interval(facts: SummaryFacts, metric: str) -> tuple[float, float]:
         "tpr_at_fpr": facts.tpr_at_low_fpr,
     }
     estimate = estimates[metric]
-    return (0.0, math.inf) if estimate is None else (estimate.low, estimate.high)
+    return None if estimate is None else (estimate.low, estimate.high)
 
 
 def _count(outcomes: tuple[GateOutcome, ...], state: str, words: str) -> str:
