@@ -33,7 +33,8 @@ PUBLIC = {
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
         GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw
         ReprosynGenerator SDVGenerator SmartNoiseGenerator Smote""",
-    "audit": """Audit AuditFile CheckReport ModelAudit StopEarly Subject audit_file_schema
+    "audit": """Audit AuditFile CheckReport ModelAudit ReleaseAudit StopEarly Subject
+        audit_file_schema
         build_audit load_audit read_audit_file""",
     "testing": """BrokenPromiseError DomainFromData FloatingPointLaplace GaussianCount
         GeneratorCheck KnownEvent KnownMechanism LaplaceCount NoiseDividedByRows NoisyHistogram
@@ -61,18 +62,19 @@ PUBLIC = {
         BlackBoxKnowledge Briefing ExactDataKnowledge Goal LabelInferenceThreatModel
         Ledger MIALabeller MarginalSynthesis MembershipGoal ModelAIA ModelBriefing
         ModelMIA ModelNeeds ModelPropertyInference NoBoxKnowledge NoisyRecords
-        Observations QuerySynthesis Release ShadowData StoredLedger TargetedAIA
+        Observations ObservedMIA QuerySynthesis Release ShadowData StoredLedger TargetedAIA
         TargetedMIA ThreatModel TrainableThreatModel Trial TrialPolicy
         UncertainBoxKnowledge WhiteBoxKnowledge""",
     "attacks": """Attack BlackBoxMIA CalibratedLossMIA ClosestDistanceAIA ClosestDistanceMIA
         CombinedSetFeatures ConfidenceAIA ConfidenceMIA CorrSetFeature DensityEstimator
-        DistanceMetric EntropyMIA FeatureBasedSetClassifier GroundhogAttack
+        DOMIAS DistanceMetric EntropyMIA FeatureBasedSetClassifier GroundhogAttack
         HammingDistance HistSetFeature ImputationAIA LabelOnlyAIA LabelOnlyMIA LiRA
-        LocalNeighbourhoodAttack LossMIA LpDistance ModifiedEntropyMIA NaiveSetFeature
+        LocalNeighbourhoodAttack LocalNeighboursWithReference LossMIA LpDistance
+        ModifiedEntropyMIA NaiveSetFeature
         ProbabilityEstimationAttack PropertyClassifier QuantileMIA RMIA
         RandomTargetedQueryFeature RuleBasedMIA SetClassifier SetFeature
         ShadowModellingAttack StadlerNaiveSetFeature SyntheticPredictorAttack
-        TrainableThresholdAttack sklearnDensityEstimator""",
+        TrainableThresholdAttack nearest_record_diagnostics sklearnDensityEstimator""",
     "report": """ALL_METRICS DEFAULT_METRICS AIAttackReport AIAttackSummary AttackSummary AuditPage
         BinaryAIAttackReport BinaryAIAttackSummary BinaryLabelAttackReport
         BinaryLabelInferenceAttackSummary EffectiveEpsilonReport

@@ -132,7 +132,7 @@ def test_the_line_of_a_complaint_is_the_line_of_the_key(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"attacks": ["Nonsense"]}, r"attacks\[0\]: there is no 'Nonsense' among .*Closest"),
+        ({"attacks": ["Nonsense"]}, r"attacks\[0\]: there is no 'Nonsense'; there are .*Closest"),
         ({"attacks": ["Attack"]}, r"attacks\[0\]"),
         ({"generator": "no_such_module:Thing"}, r"generator: no_such_module cannot be imported"),
         ({"generator": "json:Thing"}, r"generator: json has no class 'Thing'"),

@@ -268,3 +268,17 @@ def test_mixed_tables_go_there_and_back():
     clinic = load_sample("clinic", rows=200)
     release = GeneratorFromFunction(lambda frame, n: frame, "identity").fit(clinic).generate(200)
     assert release.table.same_values(clinic.table)
+
+
+def test_an_option_in_third_place_is_not_taken_for_the_seed() -> None:
+    seen = []
+
+    def synth(frame, n, epsilon=1.0):
+        seen.append(epsilon)
+        return frame.sample(n, replace=True)
+
+    generator = GeneratorFromFunction(synth)
+    data = load_sample("census", 30)
+    generator.fit(data)
+    generator.generate(10, random_state=5)
+    assert seen == [1.0]

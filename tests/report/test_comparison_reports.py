@@ -148,12 +148,12 @@ def test_labels_cannot_leave_the_folder_or_overwrite_each_other(tmp_path):
     assert len({path.name.casefold() for path in files}) == len(labels)
     assert all(path.parent == tmp_path / "here" and path.exists() for path in files)
     assert [path.name for path in tmp_path.iterdir()] == ["here"]
-    assert [path.name.partition("_Attack")[2] for path in files[:4]] == [
-        "a_b.png",
-        "a_b_2.png",
-        "a_b_3.png",
-        "A_B_4.png",
-    ]
+    endings = [path.name.partition("_Attack")[2] for path in files[:4]]
+    assert [endings[1], endings[3]] == ["a_b.png", "A_B_2.png"], "safe labels keep their names"
+    assert all(ending.startswith("a_b-") for ending in (endings[0], endings[2]))
+    other = MIAttackReport([summary(attack="a?b")], metrics=["auc"])
+    (again,) = other.compare("generator", FIXED, "target_id", tmp_path / "here")
+    assert again not in files, "another report does not overwrite it either"
 
 
 def test_equal_labels_of_attack_and_generator_keep_both_figures(tmp_path):

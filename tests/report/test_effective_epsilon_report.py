@@ -11,6 +11,7 @@ import pytest
 from tapas import stats
 from tapas.errors import ConfigError, StatisticsError, TapasWarning
 from tapas.report import AIAttackSummary, EffectiveEpsilonReport, MIAttackSummary
+from tapas.results import file_safe
 
 
 def laplace(epsilon, trials=1000, seed=0, attack="Laplace", **more):
@@ -48,8 +49,9 @@ def test_the_table_is_written_with_its_index(tmp_path):
     report = EffectiveEpsilonReport([laplace(1)], suffix="a/b")
     table = report.publish(tmp_path / "new")
     names = sorted(path.name for path in (tmp_path / "new").iterdir())
-    assert names == ["effective_epsilon_a_b.csv", "effective_epsilon_a_b_details.json"]
-    read = pd.read_csv(tmp_path / "new" / "effective_epsilon_a_b.csv", index_col=0)
+    stem = file_safe("effective_epsilon_a/b")
+    assert names == [f"{stem}.csv", f"{stem}_details.json"]
+    read = pd.read_csv(tmp_path / "new" / names[0], index_col=0)
     pd.testing.assert_frame_equal(read, table)
     EffectiveEpsilonReport([laplace(1)]).publish(tmp_path)
     assert (tmp_path / "effective_epsilon.csv").exists()

@@ -11,6 +11,7 @@ from tapas.report import AIAttackSummary, MIAttackSummary, ROCReport
 from tapas.report._roc import _curves
 from tapas.report._roc_figure import Curve, RocStyle, draw_roc
 from tapas.report.utils import plot_roc_curve
+from tapas.results import file_safe
 
 LABELS = np.tile([1, 0], 50)
 SCORES = np.random.default_rng(0).normal(size=100) + LABELS
@@ -40,8 +41,8 @@ def test_zooms_suffix_and_disaggregation_name_the_files(tmp_path):
     )
     names = [path.name for path in report.publish(tmp_path)]
     assert names == [
-        f"ROC_curve_MST($_varepsilon = 10$){view}_generator={value}.png"
-        for value in ("G", "H_1")
+        file_safe(f"ROC_curve_MST($\\varepsilon = 10$){view}_generator={value}") + ".png"
+        for value in ("G", "H/1")
         for view in ("", "_zoom=0.1_low", "_zoom=0.1_high")
     ]
     assert sorted(names) == sorted(path.name for path in tmp_path.iterdir())

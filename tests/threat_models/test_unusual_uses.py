@@ -1,5 +1,6 @@
 """Uses at the edge of the interface: they work, or are refused with a reason."""
 
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from tapas.errors import (
     MechanismError,
     ReproducibilityWarning,
     StoreError,
+    TargetInDataWarning,
     ThreatModelError,
 )
 from tapas.generators import Generator, GeneratorFromExecutable, Raw, ReprosynGenerator
@@ -25,6 +27,7 @@ from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
     NoBoxKnowledge,
+    TargetedAIA,
     ThreatModel,
     UncertainBoxKnowledge,
 )
@@ -274,3 +277,43 @@ def test_damage_to_a_saved_threat_model_is_a_store_error(
         table.write_bytes(content)
     with pytest.raises(StoreError):
         ThreatModel.load(folder)
+
+
+def test_a_fit_that_may_draw_from_the_global_generator_is_refused_in_threads(
+    membership: Factory,
+) -> None:
+    class DrawsInFit(Generator):
+        def fit(self, dataset: Any, **_: Any) -> None:
+            self.rows = dataset.take(np.random.permutation(len(dataset))[:20])  # noqa: NPY002
+
+        def generate(self, num_samples: int, random_state: Any = None) -> Any:
+            return self.rows.sample(num_samples, random_state=random_state)
+
+    with ThreadPoolExecutor(2) as threads:
+        model = membership(DrawsInFit(), executor=threads, n_jobs=None)
+        with pytest.raises(ThreatModelError, match="takes no seed"):
+            model._generate_samples(4)
+
+
+def test_a_target_in_the_data_is_told_for_attributes_too(people: TabularDataset) -> None:
+    with pytest.warns(TargetInDataWarning, match="'0'") as caught:
+        TargetedAIA(
+            AuxiliaryDataKnowledge(people, num_training_records=40, seed=0),
+            people.get_records([0]),
+            "Sex",
+            ["female", "male"],
+            BlackBoxKnowledge(Raw(), 20),
+        )
+    assert caught[0].filename == __file__
+
+
+def test_a_process_that_keeps_dying_is_a_mechanism_error_with_an_address(
+    membership: Factory,
+) -> None:
+    class Dies(Raw):
+        def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
+            os._exit(1)
+
+    with pytest.raises(MechanismError, match="died again and again") as caught:
+        membership(Dies(), n_jobs=2)._generate_samples(4)
+    assert (caught.value.phase, caught.value.index) == ("train", 0)

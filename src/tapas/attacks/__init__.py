@@ -7,6 +7,7 @@ from tapas.attacks._closest_distance import ClosestDistanceAIA, ClosestDistanceM
 from tapas.attacks._corr_feature import CorrSetFeature
 from tapas.attacks._density import DensityEstimator, sklearnDensityEstimator
 from tapas.attacks._distances import DistanceMetric, HammingDistance, LpDistance
+from tapas.attacks._domias import DOMIAS
 from tapas.attacks._groundhog import GroundhogAttack
 from tapas.attacks._hist_feature import HistSetFeature
 from tapas.attacks._label_only import LabelOnlyMIA
@@ -14,6 +15,8 @@ from tapas.attacks._lira import LiRA
 from tapas.attacks._local_neighbourhood import LocalNeighbourhoodAttack
 from tapas.attacks._model_attributes import ConfidenceAIA, ImputationAIA, LabelOnlyAIA
 from tapas.attacks._naive_feature import NaiveSetFeature, StadlerNaiveSetFeature
+from tapas.attacks._nearest_record import nearest_record_diagnostics
+from tapas.attacks._neighbours_with_reference import LocalNeighboursWithReference
 from tapas.attacks._probability_estimation import ProbabilityEstimationAttack
 from tapas.attacks._property_classifier import PropertyClassifier
 from tapas.attacks._quantile import QuantileMIA
@@ -28,6 +31,7 @@ from tapas.attacks._synthetic_predictor import SyntheticPredictorAttack
 from tapas.attacks._threshold import TrainableThresholdAttack
 
 __all__ = [
+    "DOMIAS",
     "RMIA",
     "Attack",
     "BlackBoxMIA",
@@ -50,6 +54,7 @@ __all__ = [
     "LabelOnlyMIA",
     "LiRA",
     "LocalNeighbourhoodAttack",
+    "LocalNeighboursWithReference",
     "LossMIA",
     "LpDistance",
     "ModifiedEntropyMIA",
@@ -65,5 +70,6 @@ __all__ = [
     "StadlerNaiveSetFeature",
     "SyntheticPredictorAttack",
     "TrainableThresholdAttack",
+    "nearest_record_diagnostics",
     "sklearnDensityEstimator",
 ]

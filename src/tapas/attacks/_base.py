@@ -128,9 +128,8 @@ class Attack(ABC):  # noqa: B024 - either the core or the doors are written, so 
 
     def _observed(self, datasets: Sequence[Any], briefing: Briefing) -> np.ndarray:
         """Observe each dataset; one that was observed before costs nothing."""
-        known: WeakKeyDictionary[Any, np.ndarray] = self.__dict__.setdefault(
-            "_observations", WeakKeyDictionary()
-        )
+        observed = self.__dict__.setdefault("_observations", {})
+        known = observed.setdefault(self.observation_key, WeakKeyDictionary())
         values = []
         for index, dataset in enumerate(datasets):
             release = dataset if isinstance(dataset, Release) else Release(dataset)

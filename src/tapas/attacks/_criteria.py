@@ -42,7 +42,8 @@ class Criterion:
         """Read the documented forms: "accuracy", ("tp", 0.9), ("threshold", 0, label)..."""
         if isinstance(criterion, Criterion):
             return criterion
-        parts = (criterion,) if isinstance(criterion, str) else tuple(criterion)
+        several = isinstance(criterion, (tuple, list))
+        parts = tuple(criterion) if several else (criterion,)
         kind = _SPELLINGS.get(parts[0]) if parts and isinstance(parts[0], str) else None
         if kind is None or len(parts) > 3:
             raise ConfigError(

@@ -1,5 +1,6 @@
 """Histograms of every column."""
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,7 +68,9 @@ class HistSetFeature(ColumnFeature):
                 )
         ranges = ColumnRanges.of(datasets, as_declared=self.bounds == "schema")
         overflow = True if self.overflow is None else self.overflow
-        return HistSetFeature(self.num_bins, ranges, overflow=overflow)
+        fitted = copy.copy(self)
+        fitted.bounds, fitted.overflow, fitted._first = ranges, overflow, None
+        return fitted
 
     def settled(self, datasets: Sequence[Dataset]) -> "HistSetFeature":
         """The feature with its ranges; those of the datasets seen first, if it has none yet."""
@@ -121,12 +124,12 @@ class HistSetFeature(ColumnFeature):
         return self.num_bins, self.bounds, self.overflow
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, HistSetFeature):
+        if not isinstance(other, HistSetFeature) or type(self) is not type(other):
             return NotImplemented
         return self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((HistSetFeature, *self._key()))
+        return hash((type(self), *self._key()))
 
     def __repr__(self) -> str:
         bounds = "learnt" if isinstance(self.bounds, ColumnRanges) else self.bounds

@@ -136,6 +136,9 @@ class FeatureBasedSetClassifier(SetClassifier):
     ) -> Self:
         """Learn a fresh copy of the classifier from features with known labels."""
         labels = np.array(labels.tolist()) if labels.dtype == object else labels
+        if labels.dtype.kind == "f":
+            # An estimator would take fractions for something to regress on.
+            labels = np.array([str(label) for label in labels.tolist()])
         if len(features) != len(labels):
             raise ConfigError(f"there are {len(features)} datasets and {len(labels)} labels")
         classes = np.unique(labels)

@@ -135,6 +135,8 @@ class CombinedSetFeatures(SetFeature):
             number: feature.settled(datasets)
             for number, feature in enumerate(self.features)
             if isinstance(feature, ColumnFeature)
+            and type(feature).extract is ColumnFeature.extract
+            and type(feature).observe is SetFeature.observe
         }
 
     @property

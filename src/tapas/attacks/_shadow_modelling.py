@@ -100,8 +100,9 @@ class ShadowModellingAttack(Attack):
         for target in range(each.shape[1]):
             classes = classifiers[min(target, len(classifiers) - 1)].classes_
             order = self._order(list(classes))
-            columns = [_position(order, value) for value in classes]
-            guesses.append(classes[np.argmax(each[:, target, columns], axis=1)])
+            columns = np.array([_position(order, value) for value in classes])
+            likeliest = columns[np.argmax(each[:, target, columns], axis=1)]
+            guesses.append(np.array(order)[likeliest])
         return np.stack(guesses, axis=1)
 
     @property
@@ -111,7 +112,7 @@ class ShadowModellingAttack(Attack):
             return self
         classifier = self.classifier
         features = classifier.features_ if classifier.learnt_elsewhere else classifier.features
-        key = (ShadowModellingAttack, features)
+        key = (type(self).observe, type(classifier).observe, features)
         try:
             hash(key)
         except TypeError:

@@ -68,7 +68,9 @@ class SyntheticPredictorAttack(TrainableThresholdAttack):
         self._check_goal(briefing)
         targets: Any = briefing.targets
         has_value = rows_with_value(briefing, release.data)
-        values = np.array(briefing.attribute_values)
+        # Ranks instead of values: an estimator would take fractions for something to regress on.
+        names = [str(value) for value in briefing.attribute_values]
+        values = np.unique(names, return_inverse=True)[1]
         usable, occurs = has_value.any(axis=0), has_value.any(axis=1)
         shape = (len(targets), len(values))
         if occurs.sum() < 2:

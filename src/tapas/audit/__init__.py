@@ -2,6 +2,7 @@
 
 from tapas.audit._audit import Audit, Subject
 from tapas.audit._build import build_audit, load_audit
+from tapas.audit._build_files import ReleaseAudit
 from tapas.audit._build_model import ModelAudit
 from tapas.audit._check import CheckReport
 from tapas.audit._config import AuditFile, audit_file_schema, read_audit_file
@@ -12,6 +13,7 @@ __all__ = [
     "AuditFile",
     "CheckReport",
     "ModelAudit",
+    "ReleaseAudit",
     "StopEarly",
     "Subject",
     "audit_file_schema",

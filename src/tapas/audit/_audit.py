@@ -49,7 +49,7 @@ class Subject:
     name : str
         Display name; the generator's by default.
     role : {"audited", "control"}
-        Controls (a copy of the data, independent columns) show where the scale begins and ends.
+        Controls (resampled records, independent columns) show where the scale begins and ends.
     """
 
     threat_model: LabelInferenceThreatModel

@@ -10,6 +10,7 @@ from tapas._random import stream
 from tapas._validate import listing
 from tapas.audit._audit import Audit, Subject
 from tapas.audit._build_data import read_table
+from tapas.audit._build_files import ReleaseAudit, build_release_audit
 from tapas.audit._build_model import ModelAudit, build_model_audit
 from tapas.audit._config import AuditFile, read_audit_file
 from tapas.audit._config_names import Names
@@ -17,7 +18,7 @@ from tapas.audit._config_parts import GeneratorPart
 from tapas.audit._stopping import StopEarly
 from tapas.datasets import TabularDataset, record_isolation
 from tapas.errors import ConfigError
-from tapas.generators import Bootstrap, IndependentMarginals
+from tapas.generators import Bootstrap, GeneratorFromObject, IndependentMarginals
 from tapas.results import Claim, Gate
 from tapas.threat_models import (
     AttackerKnowledgeOnData,
@@ -40,14 +41,16 @@ _MECHANISMS = {
 _TARGETS = 1  # address of the stream that draws targets
 
 
-def load_audit(path: str | PathLike[str]) -> Audit | ModelAudit:
+def load_audit(path: str | PathLike[str]) -> Audit | ModelAudit | ReleaseAudit:
     """Read an audit file and make the audit that it describes."""
     return build_audit(read_audit_file(path), path)
 
 
-def build_audit(config: AuditFile, path: str | PathLike[str]) -> Audit | ModelAudit:
+def build_audit(config: AuditFile, path: str | PathLike[str]) -> Audit | ModelAudit | ReleaseAudit:
     """Make the audit that a file describes; paths in it are relative to the file at `path`."""
     names = Names(Path(path).resolve().parent, str(path))
+    if config.release is not None:
+        return build_release_audit(config, names)
     if config.model is not None:
         return build_model_audit(config, names)
     builder = _Builder(config, names)
@@ -155,7 +158,10 @@ class _Builder:
 
     def _generator(self, part: GeneratorPart, key: str) -> Any:
         if part.use is not None:
-            return self.names.make(part.use, part.parameters, part.label, ("generators",), key)
+            made = self.names.make(part.use, part.parameters, part.label, ("generators",), key)
+            if hasattr(made, "generate") or not hasattr(made, "sample"):
+                return made
+            return GeneratorFromObject(made, label=part.label or type(made).__name__)
         (program,) = part.command or [""]
         beside = self.names.folder / program
         if beside.is_file():
@@ -223,7 +229,7 @@ def _stop_early(config: AuditFile) -> StopEarly | None:
 def _controls() -> list[tuple[str, Any]]:
     """Where the scale ends and where it begins."""
     return [
-        ("control: copy of the data", Bootstrap()),
+        ("control: resampled records", Bootstrap()),
         ("control: independent columns", IndependentMarginals()),
     ]
 

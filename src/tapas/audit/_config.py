@@ -18,6 +18,7 @@ from tapas.audit._config_parts import (
     MembershipPart,
     ModelPart,
     Part,
+    ReleasePart,
     TrialsPart,
     bare_goal,
     exactly_one,
@@ -42,20 +43,21 @@ class AuditFile(Part):
         None
     )
     model: ModelPart | None = None
+    release: ReleasePart | None = None
     knowledge: KnowledgePart = KnowledgePart()
     goal: Annotated[GoalPart, BeforeValidator(bare_goal)] = GoalPart(membership=MembershipPart())
     attacks: list[Component] = Field(min_length=1)
     trials: TrialsPart = TrialsPart()
     controls: bool | None = Field(
         default=None,
-        description="Also attack a copy of the data and independent columns; on by default",
+        description="Also attack resampled records and independent columns; on by default",
     )
     claim: ClaimPart | None = None
     gates: list[GatePart] = Field(default=[], description="Limits that decide the exit code")
 
     @model_validator(mode="after")
     def _consistent(self) -> "AuditFile":
-        exactly_one(self, ("generator", "model"), "an audit")
+        exactly_one(self, ("generator", "model", "release"), "an audit")
         stop = self.trials.stop_early
         if stop is not None:
             if self.controls or len(self.generator or ()) > 1:
@@ -66,7 +68,20 @@ class AuditFile(Part):
                 raise ValueError("trials.stop_early needs a claim or a width to stop at")
         if self.model is not None and self.goal.membership is None:
             raise ValueError("models are audited for membership only: remove goal")
+        if self.release is not None:
+            self._check_release()
         return self
+
+    def _check_release(self) -> None:
+        if self.data.table is None or self.data.holdout is None:
+            raise ValueError(
+                "a release is audited with data.table, the records it was made from, and "
+                "data.holdout, records that were not used"
+            )
+        if self.goal.membership is None:
+            raise ValueError("releases are audited for membership only: remove goal")
+        if self.claim is not None:
+            raise ValueError("one release can neither contradict nor confirm a claim: remove claim")
 
     @property
     def with_controls(self) -> bool:

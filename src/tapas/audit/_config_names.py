@@ -1,5 +1,6 @@
 """Names in an audit file, and the classes that they stand for."""
 
+import difflib
 import hashlib
 import importlib
 import inspect
@@ -65,9 +66,11 @@ class Names:
             return self._foreign(use, key)
         known = {name: room for room in rooms for name in usable((room,), parts=parts)}
         if use not in known:
+            near = difflib.get_close_matches(use, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {listing(known, 40)}."
             raise ConfigError(
-                f"{self.where}: {key}: there is no {use!r} among {listing(known, 40)}; your own "
-                f"class is written package.module:Name"
+                f"{self.where}: {key}: there is no {use!r}; {hint} Your own class is written "
+                f"package.module:Name"
             )
         return getattr(importlib.import_module(f"tapas.{known[use]}"), use)
 

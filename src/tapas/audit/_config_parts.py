@@ -112,6 +112,21 @@ class ModelPart(Part):
         return exactly_one(self, ("use", "file"), "a model")
 
 
+class ReleasePart(Part):
+    """A table that was released, or is about to be: nothing is run."""
+
+    file: str = Field(description="The synthetic table, CSV or Parquet")
+    reference: str | None = Field(
+        default=None,
+        description="More records of the population that were not used; by default part of "
+        "data.holdout",
+    )
+    label: str | None = None
+    known_share: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.5, description="Share of the records whose membership the attacker knows"
+    )
+
+
 class TargetsPart(Part):
     """Whose privacy is tested."""
 
@@ -137,7 +152,8 @@ class DataPart(Part):
         description="JSON file; by default the one beside the table, or inferred",
     )
     holdout: str | None = Field(
-        default=None, description="For models: a table of records that it was not trained on"
+        default=None,
+        description="For models and releases: a table of records that were not used for them",
     )
     drop: list[str] = Field(default=[], description="Columns to leave out")
     rows: PositiveInt | None = Field(default=None, description="Use so many rows, drawn by seed")

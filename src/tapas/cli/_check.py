@@ -12,7 +12,7 @@ def command(audit_file: Path) -> None:
 
     Plays one trial of each kind, and says how long all of them would take.
     """
-    from tapas.audit._build import load_audit
+    from tapas.audit import load_audit
     from tapas.cli._carry_out import refuse_problems
     from tapas.cli._words import duration, total_trials
 

@@ -17,17 +17,16 @@ import click
 def command(folders: tuple[Path, ...], output: Path) -> None:
     """Compare two or more finished runs: what got better or worse, with intervals."""
     from tapas import report
-    from tapas.cli._differences import difference_lines
     from tapas.results import AuditRecord
 
     if len(folders) < 2:
         raise click.UsageError("give at least two run folders")
     records = [AuditRecord.load(folder) for folder in folders]
     names = _names(folders)
-    for line in difference_lines(records, names):
+    page = report.ComparisonPage(records, names)
+    for line in page.words:
         click.echo(line)
-    files = report.ComparisonPage(records, names).publish(output)
-    click.echo(f"Report: {files[0]}")
+    click.echo(f"Report: {page.publish(output)[0]}")
 
 
 def _names(folders: tuple[Path, ...]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,19 +11,33 @@ import click
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option(
     "--kind",
-    type=click.Choice(["generator", "model"]),
+    type=click.Choice(["generator", "model", "files"]),
     default="generator",
     show_default=True,
     help="What is audited.",
 )
 @click.option("--class-column", help="For models: the column that is predicted [the last]")
 @click.option(
+    "--holdout",
+    type=click.Path(path_type=Path),
+    default=Path("holdout.csv"),
+    help="For files: records that were not used [holdout.csv]",
+)
+@click.option(
+    "--released",
+    type=click.Path(path_type=Path),
+    default=Path("released.csv"),
+    help="For files: the released table [released.csv]",
+)
+@click.option(
     "--output",
     type=click.Path(path_type=Path),
     default=Path("audit.yaml"),
     show_default=True,
 )
-def command(table: Path, kind: str, class_column: str | None, output: Path) -> None:
+def command(
+    table: Path, kind: str, class_column: str | None, holdout: Path, released: Path, output: Path
+) -> None:
     """Write a commented audit file for TABLE (CSV or Parquet).
 
     The schema of the table is inferred and written beside the audit file; correct it where it is
@@ -32,10 +47,10 @@ def command(table: Path, kind: str, class_column: str | None, output: Path) -> N
     from tapas.datasets import DataDescription, TabularDataset
     from tapas.errors import ConfigError
 
-    data = TabularDataset.read(table)
+    data = TabularDataset.read(table, description=_description(kind, table, holdout, released))
     described: DataDescription = data.description
     schema = output.with_name(f"{output.stem}.schema.json")
-    text = audit_text(kind, data, table, schema, output, class_column)
+    text = audit_text(kind, data, table, schema, output, class_column, (holdout, released))
     for path in (output, schema):
         if path.exists():
             raise ConfigError(f"{path} exists already: move it away, or give another --output")
@@ -48,3 +63,13 @@ def command(table: Path, kind: str, class_column: str | None, output: Path) -> N
     click.echo(f"Wrote {schema} (as above: correct what is wrong) and {output}")
     quoted = shlex.quote(str(output))
     click.echo(f"Next: tapas check {quoted}, then tapas run {quoted}")
+
+
+def _description(kind: str, *tables: Path) -> Any:
+    """One description of all tables that exist; None where there is but one, or a schema."""
+    if kind != "files" or tables[0].with_suffix(".json").exists():
+        return None
+    from tapas.audit._build_files import infer_from_files
+
+    there = [tables[0], *(table for table in tables[1:] if table.is_file())]
+    return infer_from_files(there) if len(there) > 1 else None

@@ -18,6 +18,7 @@ _COMMANDS = {
     "init": "Write a commented audit file for your table.",
     "check": "Find out whether an audit can run, and how long it takes.",
     "run": "Run an audit, or go on with one; ends in report.html.",
+    "release": "Audit a released table from files alone, without an audit file.",
     "report": "Write the report of a run again.",
     "compare": "Compare runs: what got better or worse.",
     "list": "Attacks, generators and knowledge, one line each.",

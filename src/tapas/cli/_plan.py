@@ -79,7 +79,7 @@ def _trials(runs: float, seconds: float | None) -> str:
 def _audit(audit_file: Path | None) -> Any:
     if audit_file is None:
         return None
-    from tapas.audit._build import load_audit
+    from tapas.audit import load_audit
 
     return load_audit(audit_file)
 

@@ -33,7 +33,7 @@ def command(
     What the run folder holds already is not played again: the same command goes on with a run
     that was interrupted, and gives the same results.
     """
-    from tapas.audit._build import load_audit
+    from tapas.audit import load_audit
     from tapas.cli._carry_out import carry_out, default_folder, publish, say_verdict
     from tapas.cli._outputs import write_json, write_junit
 

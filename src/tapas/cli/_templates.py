@@ -17,9 +17,15 @@ def quoted(value: Any) -> str:
 
 
 def audit_text(
-    kind: str, data: Any, table: Path, schema: Path, output: Path, class_column: str | None = None
+    kind: str,
+    data: Any,
+    table: Path,
+    schema: Path,
+    output: Path,
+    class_column: str | None = None,
+    others: tuple[Path, Path] = (Path("holdout.csv"), Path("released.csv")),
 ) -> str:
-    """A commented audit file for a table."""
+    """A commented audit file for a table; `others` are the holdout and the released table."""
     columns = data.description.columns
     free_text = [column.name for column in data.description.parsed if column.kind == "string"]
     about = {
@@ -30,6 +36,9 @@ def audit_text(
     }
     if kind == "generator":
         return _GENERATOR.format(**about)
+    if kind == "files":
+        holdout, released = (quoted(_relative(path, output)) for path in others)
+        return _FILES.format(**about, holdout=holdout, released=released)
     predicted = class_column or next(
         (column.name for column in reversed(data.description.parsed) if column.values is not None),
         columns[-1],
@@ -90,7 +99,7 @@ trials:
   # timeout: 60               # seconds for one run of the generator
   # max_failures: 5           # failing runs that are left out before the audit stops
 
-controls: true                # also attack a copy of the data and independent columns
+controls: true                # also attack resampled records and independent columns
 
 # claim: {{epsilon: 1.0, delta: 0.0}}    # a guarantee to be put to the test
 
@@ -124,6 +133,35 @@ model:
 attacks:
   - LossMIA
   - RMIA
+
+gates:                        # limits; they act on the ends of intervals
+  - {{metric: auc, at_most: 0.6}}
+"""
+
+_FILES = """\
+# An audit of a table that was released, or is about to be, from files alone: nothing is run.
+# Check it with `tapas check`, run it with `tapas run`. Paths are relative to this file.
+# `tapas list` shows names; `tapas schema` describes every key.
+title: "Privacy audit of a release"
+seed: 0                       # equal seeds give equal results
+
+data:
+  table: {table}   # {rows} rows: the records that the release was made from
+  holdout: {holdout}   # records of the same population that were not used
+  schema: {schema}
+  drop: {drop}                    # columns to leave out: free text, row numbers
+
+release:
+  file: {released}
+  # reference: more.csv       # more records that were not used; part of the holdout by default
+  known_share: 0.5            # share of the records whose membership the attacker knows
+
+attacks:                      # those that need no more than one release
+  - ClosestDistanceMIA        # looks for the record, or its like
+  - DOMIAS                    # where is the release denser than the population?
+  - LocalNeighboursWithReference
+
+controls: true                # also attack resampled records and independent columns
 
 gates:                        # limits; they act on the ends of intervals
   - {{metric: auc, at_most: 0.6}}

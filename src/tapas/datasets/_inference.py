@@ -67,9 +67,9 @@ def _describe_times(present: pd.Series) -> Guess:
 
 def _describe_numbers(numbers: np.ndarray) -> Guess:
     low, high = float(numbers.min()), float(numbers.max())
-    if max(abs(low), abs(high)) > LARGEST_EXACT_INTEGER and np.all(np.isfinite(numbers)):
-        return "countable", "string", "integers of 2**53 and more: most likely an identifier"
-    if np.all(numbers == np.floor(numbers)):
+    if np.all(numbers == np.floor(numbers)) and np.all(np.isfinite(numbers)):
+        if max(abs(low), abs(high)) > LARGEST_EXACT_INTEGER:
+            return "countable", "string", "integers of 2**53 and more: most likely an identifier"
         if low >= 0 and high <= 1:
             return "finite", 2, "integers 0 and 1"
         if low >= 0 and high < SMALL_INTEGER_RANGE:

@@ -169,9 +169,10 @@ def _run_in_processes(count: int, task: Task, keys: list[Any], deliver: Receive)
             pool = get_reusable_executor(max_workers=count, initializer=_end_with_parent)
             _run_on(pool, count, task, left, deliver_once)
             return
-        except BrokenProcessPool:
+        except BrokenProcessPool as error:
             if attempt == MAX_LOST_POOLS - 1:
-                raise
+                first = next(key for position, key in enumerate(keys) if position not in done)
+                raise TaskFailedError(first) from error
 
 
 def _end_with_parent() -> None:

@@ -174,8 +174,14 @@ def _sampled(model: Any, num_samples: int, seed: int | None) -> Any:
 
 
 def _takes_three(function: Callable[..., Any]) -> bool:
+    """Whether a third argument is asked for; one with a default is an option, not the seed."""
     try:
-        inspect.signature(function).bind(None, None, None)
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return False
-    return True
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return (
+        len(parameters) >= 3
+        and parameters[2].kind in by_position
+        and parameters[2].default is inspect.Parameter.empty
+    )

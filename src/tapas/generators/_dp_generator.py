@@ -1,5 +1,6 @@
 """What the differentially private generators share: declared cells in, drawn values out."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
@@ -8,7 +9,7 @@ import numpy as np
 
 from tapas._validate import check_count, listing
 from tapas.datasets import Dataset, TabularDataset
-from tapas.errors import ConfigError, NotTrainedError
+from tapas.errors import ConfigError, NotTrainedError, TapasWarning
 from tapas.generators._accounting import Budget, check_positive
 from tapas.generators._base import Generator
 from tapas.generators._domain import DEFAULT_BINS, Domain
@@ -69,6 +70,14 @@ class DPGenerator(Generator):
         if kwargs:
             raise ConfigError(
                 f"{self.label} takes its parameters when it is made; fit got {listing(kwargs)}"
+            )
+        if getattr(dataset, "description", None) is not None and dataset.description.explanations:  # type: ignore[attr-defined]
+            warnings.warn(
+                f"the schema was inferred from the data, so the categories that {self.label} may "
+                f"release come from the data and the stated epsilon does not cover them: declare "
+                f"the schema (DataDescription.from_json)",
+                TapasWarning,
+                stacklevel=2,
             )
         self.trained = False
         rng = np.random.default_rng(random_state)

@@ -210,7 +210,11 @@ class AIAttackReport(MIAttackReport):
 
     @staticmethod
     def _summary(arguments: dict[str, Any]) -> AttackSummary:
-        occurring = set(np.asarray(arguments["labels"]).tolist())
+        occurring = {
+            value
+            for key in ("labels", "predictions", "attribute_values")
+            for value in np.asarray(arguments.get(key, [])).tolist()
+        }
         if "positive_value" in arguments or occurring <= {0, 1}:
             arguments.pop("attribute_values", None)
             return BinaryAIAttackSummary(**arguments)

@@ -102,10 +102,18 @@ def summary_facts(
     positive = labels.astype(bool)
     scores = _comparable(summary)
     bound, high = _epsilon(summary, confidence, delta)
+    pairs = _pairs(positive, summary.groups)
+    if pairs is None:
+        advantage = _advantage(positive, summary.predictions, confidence)
+        auc = _auc(scores[positive], scores[~positive], confidence)
+    else:
+        # The two trials of a pair depend on each other, so the worlds are bounded one by one.
+        about["accuracy"], advantage = _from_rates(positive, summary.predictions, confidence)
+        auc = _auc(scores[pairs[0]], scores[pairs[1]], confidence, paired=True)
     return SummaryFacts(
         **about,
-        advantage=_advantage(positive, summary.predictions, confidence),
-        auc=_auc(scores[positive], scores[~positive], confidence),
+        advantage=advantage,
+        auc=auc,
         tpr_at_low_fpr=_low_fpr(positive, scores, fpr, confidence),
         epsilon=bound,
         epsilon_high=high,
@@ -139,10 +147,37 @@ def _advantage(positive: np.ndarray, guesses: np.ndarray, confidence: float) -> 
     return Estimate(found.value, found.low, found.high)
 
 
-def _auc(positive: np.ndarray, negative: np.ndarray, confidence: float) -> Estimate | None:
+def _pairs(positive: np.ndarray, groups: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Positions of the two trials of each pair, where all trials come in pairs."""
+    if groups is None or len(positive) % 2 or len(np.unique(groups)) != len(positive) // 2:
+        return None
+    order = np.lexsort((~positive, np.asarray(groups))).reshape(-1, 2)
+    first, second = order[:, 0], order[:, 1]
+    whole = positive[first].all() and not positive[second].any()
+    return (first, second) if whole else None
+
+
+def _from_rates(
+    positive: np.ndarray, guesses: np.ndarray, confidence: float
+) -> tuple[Estimate, Estimate]:
+    """Accuracy and advantage from exact limits of the two rates, whatever their dependence."""
+    guessed = np.asarray(guesses).astype(bool)
+    each = 1 - (1 - confidence) / 2
+    tpr = _share(int(np.sum(guessed & positive)), int(positive.sum()), each)
+    fpr = _share(int(np.sum(guessed & ~positive)), int((~positive).sum()), each)
+    advantage = Estimate(tpr.value - fpr.value, tpr.low - fpr.high, tpr.high - fpr.low)
+    accuracy = Estimate(
+        *((1 + end) / 2 for end in (advantage.value, advantage.low, advantage.high))
+    )
+    return accuracy, advantage
+
+
+def _auc(
+    positive: np.ndarray, negative: np.ndarray, confidence: float, *, paired: bool = False
+) -> Estimate | None:
     if min(len(positive), len(negative)) < 2:
         return None
-    found = stats.auc_interval(positive, negative, confidence=confidence)
+    found = stats.auc_interval(positive, negative, confidence=confidence, paired=paired)
     return Estimate(found.value, found.low, found.high)
 
 

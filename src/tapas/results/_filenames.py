@@ -12,11 +12,12 @@ _LONGEST = 200  # bytes; most file systems allow 255 for the whole name
 def file_safe(name: object) -> str:
     """Return `name` as a file name: unsafe characters become ``_``, very long names are cut.
 
-    A name that is safe already is returned unchanged. A cut name ends in a digest
-    of the whole, so that two long names do not become one.
+    A name that is safe already is returned unchanged. A changed one ends in a digest
+    of the whole, so that two names do not become one.
     """
-    text = _UNSAFE.sub("_", str(name)).encode("utf-8", "replace").decode()
-    if len(text.encode()) > _LONGEST:
-        digest = hashlib.sha256(str(name).encode("utf-8", "replace")).hexdigest()[:10]
-        text = text.encode()[: _LONGEST - 11].decode("utf-8", "ignore") + "-" + digest
-    return text
+    given = str(name)
+    text = _UNSAFE.sub("_", given).encode("utf-8", "replace").decode()
+    if text == given and len(text.encode()) <= _LONGEST:
+        return text
+    digest = hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()[:8]
+    return text.encode()[: _LONGEST - 9].decode("utf-8", "ignore") + "-" + digest

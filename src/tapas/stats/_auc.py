@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, expit, logit, ndtri
 from scipy.stats import rankdata
 
+from tapas.errors import StatisticsError
 from tapas.stats._counts import check_level, check_scores
 from tapas.stats._intervals import Interval, WidenedInterval
 
@@ -15,17 +16,22 @@ __all__ = ["auc_interval"]
 FloatArray = NDArray[np.float64]
 
 
-def auc_interval(positive: ArrayLike, negative: ArrayLike, *, confidence: float = 0.95) -> Interval:
+def auc_interval(
+    positive: ArrayLike, negative: ArrayLike, *, confidence: float = 0.95, paired: bool = False
+) -> Interval:
     """Return the AUC and DeLong's interval for it, made on the logit scale.
 
     Parameters
     ----------
     positive, negative
         Scores of the trials in world 1 and in world 0; ties count one half.
+    paired
+        Whether ``positive[i]`` and ``negative[i]`` are the two trials of one pair.
 
     Notes
     -----
-    Assumes: independent trials within each world, the worlds independent too.
+    Assumes: independent trials within each world; the worlds independent too, or
+    independent pairs.
     Guarantees: coverage that tends to `confidence` as trials grow. Where the
     variance estimate is 0 (AUC of 0 or 1, all scores tied) or undefined (fewer
     than two trials in a world), the interval is an exact one from disjoint pairs
@@ -44,7 +50,14 @@ def auc_interval(positive: ArrayLike, negative: ArrayLike, *, confidence: float 
     value = float(above.mean())
     if min(ones.size, zeros.size) < 2 or not 0 < value < 1:
         return _disjoint_pairs(value, min(ones.size, zeros.size), alpha)
-    variance = float(above.var(ddof=1) / ones.size + below.var(ddof=1) / zeros.size)
+    if paired:
+        if ones.size != zeros.size:
+            raise StatisticsError(
+                f"paired scores must be as many in both worlds, got {ones.size} and {zeros.size}"
+            )
+        variance = float((above + below).var(ddof=1) / ones.size)
+    else:
+        variance = float(above.var(ddof=1) / ones.size + below.var(ddof=1) / zeros.size)
     if variance <= 0:
         return _disjoint_pairs(value, min(ones.size, zeros.size), alpha)
     half = -float(ndtri(alpha / 2)) * math.sqrt(variance) / (value * (1 - value))

@@ -104,7 +104,8 @@ def audit_claim(
             family=family,
             relation=relation,
         )
-    contradicted = bool(bound.certifies or family == "gaussian") and float(bound) > epsilon
+    gaussian = family == "gaussian" and bound.method == "gaussian"
+    contradicted = bool(bound.certifies or gaussian) and float(bound) > epsilon
     return ClaimVerdict(
         contradicted=contradicted,
         epsilon=epsilon,

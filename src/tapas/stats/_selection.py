@@ -188,4 +188,22 @@ def _best_event(summary: Trials, heuristic: str, delta: float) -> tuple[float, f
         often = seen >= min(_FEWEST_EVENTS, int(seen.max()))
         directions = np.where(often, directions, -np.inf)
     way, place = np.unravel_index(int(np.argmax(directions)), directions.shape)
+    if heuristic == "cp" and directions[way, place] <= 0:
+        rates = tp / max(1, positive.size), fp / max(1, negative.size)
+        return _most_telling_event(thresholds, *rates)
     return float(directions[way, place]), float(thresholds[place]), _DIRECTIONS[way]
+
+
+def _most_telling_event(
+    thresholds: FloatArray, tpr: FloatArray, fpr: FloatArray
+) -> tuple[float, float, str]:
+    """Where too few trials promise a bound, the event of the largest advantage.
+
+    The event that always or never happens has a bound just below 0, which would
+    beat every event that tells something. The estimate stays at most 0, so an
+    attack that does promise a bound comes first.
+    """
+    place = int(np.argmax(tpr - fpr))
+    rare = tpr[place] + fpr[place] <= 1
+    estimate = float(tpr[place] - fpr[place]) - 1
+    return estimate, float(thresholds[place]), _DIRECTIONS[0 if rare else 1]

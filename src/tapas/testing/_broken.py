@@ -27,6 +27,8 @@ from tapas.testing._mechanisms import (
     laplace_tail,
 )
 
+ROOM_FOR_NOISE = 10  # noise scales beyond the count, which copies practically never exceed
+
 
 class WrongSensitivity(NoisyHistogram):
     """A histogram with noise for one changed cell, claimed for neighbours that change two.
@@ -64,6 +66,15 @@ class WrongSensitivity(NoisyHistogram):
     ) -> np.ndarray:
         noise = rng.laplace(scale=1 / self.epsilon, size=len(counts))
         return np.floor(counts + noise).astype(np.int64)
+
+    def _release(self, answer: np.ndarray, num_samples: int) -> TabularDataset:
+        room = self.num_others + ROOM_FOR_NOISE / self.epsilon
+        if num_samples < room:
+            raise ConfigError(
+                f"{self.label} needs releases of at least {int(np.ceil(room))} records, so that no "
+                f"copy of the other record is cut off; num_samples is {num_samples}"
+            )
+        return super()._release(answer, num_samples)
 
     def evidence(self, release: TabularDataset) -> float:
         """1 where the target appears and the other record is rarer than if one were replaced."""

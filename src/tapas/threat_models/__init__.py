@@ -25,6 +25,7 @@ from tapas.threat_models._mechanism_knowledge import (
 from tapas.threat_models._model_aia import ModelAIA
 from tapas.threat_models._model_game import ModelBriefing, ModelNeeds
 from tapas.threat_models._model_mia import ModelMIA
+from tapas.threat_models._observed import ObservedMIA
 from tapas.threat_models._property import ModelPropertyInference
 from tapas.threat_models._shadow_data import (
     MarginalSynthesis,
@@ -60,6 +61,7 @@ __all__ = [
     "NoBoxKnowledge",
     "NoisyRecords",
     "Observations",
+    "ObservedMIA",
     "QuerySynthesis",
     "Release",
     "ShadowData",

@@ -3,6 +3,7 @@
 import asyncio
 import warnings
 from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
 
 from tapas.datasets import TabularDataset
 from tapas.engine import Progress, TaskFailedError, Workers, run_tasks
@@ -33,9 +34,23 @@ def execute(
             run_tasks(task, work, receive=receive, workers=workers, progress=progress)
     except TaskFailedError as failure:
         cause = failure.__cause__ or failure
+        if isinstance(cause, BrokenProcessPool):
+            raise _lost_worker(task, failure.key.index) from cause
         raise cause from cause.__cause__
     finally:
         progress.close()
+
+
+def _lost_worker(task: TrialTask, index: int) -> MechanismError:
+    phase, seed = task.address.phase, task.address.seed
+    return MechanismError(
+        f"a process running {task.game.mechanism.label!r} died again and again (killed, out of "
+        f"memory, or crashed outside Python) at or after {phase} trial {index} (seed {seed}). "
+        f"Replay it with threat_model.draw_trial({phase!r}, {index}).",
+        phase=phase,
+        index=index,
+        seed=seed,
+    )
 
 
 def warn_if_seed_is_ignored(game: Game, address: Address) -> None:

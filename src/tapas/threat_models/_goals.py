@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from tapas._random import stream
 from tapas._validate import listing
@@ -136,9 +137,14 @@ class AttributeGoal(Goal):
                 f"{listing(self.values)}"
             )
         try:
-            _ = self.variants
+            encoded = self.variants.table.column(self.attribute)[: len(self.values)]
         except SchemaError as error:
             raise ThreatModelError(f"attribute_values: {error}") from error
+        if len(np.unique(encoded)) < len(self.values) or pd.isna(list(self.values)).any():
+            raise ThreatModelError(
+                f"attribute_values must be different and not missing in column "
+                f"{self.attribute!r}, got {listing(self.values)}"
+            )
         if self.distribution is not None:
             weights = np.asarray(self.distribution, dtype=float)
             if (

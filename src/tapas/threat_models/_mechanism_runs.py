@@ -83,9 +83,13 @@ def uses_documented_call(generator: Any) -> bool:
 
 
 def accepts_seed(generator: Any) -> bool:
-    """Whether all that is random in the mechanism can be steered by arguments."""
+    """Whether all that is random in the mechanism can be steered by arguments.
+
+    A `fit` without a seed may draw from the global generators; only our own are known not to.
+    """
     if uses_documented_call(generator):
-        return bool(_seed_name(generator.generate))
+        own = type(generator).__module__.partition(".")[0] == "tapas"
+        return bool(_seed_name(generator.generate)) and (own or bool(_seed_name(generator.fit)))
     return bool(_seed_name(generator.__call__ if not inspect.isroutine(generator) else generator))
 
 

@@ -114,23 +114,38 @@ def as_records(given: Any, name: str) -> Records:
     return Records(given[0], given[1])
 
 
-def without_members(non_members: Records, members: Records) -> Records:
-    """The non-members that are not equal to a member; a warning counts those left out."""
-    shared = np.isin(non_members.row_keys(), members.row_keys())
-    if shared.all() and len(shared):
-        raise ThreatModelError(
-            f"all {len(non_members)} non-members are also members: give records that the model "
-            f"was not trained on"
-        )
+def comparable(members: Records, non_members: Records, seed: int) -> tuple[Records, Records]:
+    """Members and non-members that can be told apart by membership alone.
+
+    Records whose values occur on both sides are left out of both, with a warning that counts them.
+    Leaving them out of one side would keep that side's rare records, and so would sides of
+    different size: the larger is cut first, and values among those cut off are left out too.
+    """
+    keys = members.row_keys(), non_members.row_keys()
+    shared = np.isin(keys[1], keys[0])
     if not shared.any():
-        return non_members
+        return members, non_members
+    size = min(len(members), len(non_members))
+    orders = [stream(seed, SPLIT, 2 + side).permutation(len(keys[side])) for side in (0, 1)]
+    drawn = [np.sort(order[:size]) for order in orders]
+    cut_off = np.concatenate([keys[side][orders[side][size:]] for side in (0, 1)])
+    kept = []
+    for side in (0, 1):
+        elsewhere = np.concatenate([keys[1 - side][drawn[1 - side]], cut_off])
+        kept.append(drawn[side][~np.isin(keys[side][drawn[side]], elsewhere)])
+    if min(map(len, kept)) < 2:
+        raise ThreatModelError(
+            f"all but {min(map(len, kept))} of the {len(non_members)} non-members are also "
+            f"members: give records that the model was not trained on"
+        )
     warnings.warn(
         f"{int(shared.sum())} of {len(non_members)} non-members are equal to members "
-        f"({members.overlap(non_members)} of {len(members)}); these non-members are left out",
+        f"({members.overlap(non_members)} of {len(members)}); such records are left out on both "
+        f"sides, {len(kept[0])} members and {len(kept[1])} non-members remain",
         TargetInDataWarning,
         stacklevel=5,
     )
-    return non_members.take(~shared)
+    return members.take(kept[0]), non_members.take(kept[1])
 
 
 def split_known(

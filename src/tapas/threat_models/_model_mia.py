@@ -30,8 +30,8 @@ from tapas.threat_models._model_game import (
     check_access,
     check_attack,
     check_same_columns,
+    comparable,
     split_known,
-    without_members,
 )
 from tapas.threat_models._reference_models import (
     ReferencePlan,
@@ -116,6 +116,7 @@ class ModelMIA(ThreatModel):
         self.model.restricted(self.access)
         members, non_members = self._checked(members, non_members)
         self.num_members = len(members)
+        members, non_members = comparable(members, non_members, self.seed)
         self._known, self._judged = split_known(members, non_members, self.known_share, self.seed)
         self._population = population
         if not isinstance(population, (ShadowData, type(None))):
@@ -132,7 +133,7 @@ class ModelMIA(ThreatModel):
         check_same_columns(outside, inside, "non_members")
         for records in (inside, outside):
             self.model.codes_of(records.y)
-        return inside, without_members(outside, inside)
+        return inside, outside
 
     # -- what the attacker holds -------------------------------------------------------------
 

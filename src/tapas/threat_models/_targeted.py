@@ -37,13 +37,23 @@ class _TargetedThreatModel(LabelInferenceThreatModel):
             self.atk_know_data.target_records.take([self.current_label])
         )
 
-    def _check_descriptions(self) -> None:
+    def _check_data(self) -> None:
+        """The targets must fit the data, and should not be in it."""
         data = _known_data(self.atk_know_data.attacker_knowledge)
         targets = self.atk_know_data.target_records
         if data is not None and data.description != targets.description:
             raise ThreatModelError(
                 f"the targets and the data {data.label!r} have different descriptions: take the "
                 f"targets from that data, or describe both alike"
+            )
+        present = [] if data is None else _present(targets, data)
+        if present:
+            warnings.warn(
+                f"targets {listing(present)} are also in the data that trials draw from, so "
+                f"they may be in it when they should not be: take them out first "
+                f"(dataset.drop_records)",
+                TargetInDataWarning,
+                stacklevel=3,
             )
 
 
@@ -99,20 +109,10 @@ class TargetedMIA(_TargetedThreatModel):
             n_jobs=n_jobs,
             executor=executor,
         )
-        self._check_descriptions()
-        self._warn_of_side_channels(replace_target)
+        self._check_data()
+        self._warn_of_size(replace_target)
 
-    def _warn_of_side_channels(self, replace_target: bool) -> None:
-        data = _known_data(self.atk_know_data.attacker_knowledge)
-        present = [] if data is None else _present(self.atk_know_data.target_records, data)
-        if present:
-            warnings.warn(
-                f"targets {listing(present)} are also in the data that trials draw from, so "
-                f"they may be in it when they should not be: take them out first "
-                f"(dataset.drop_records)",
-                TargetInDataWarning,
-                stacklevel=4,
-            )
+    def _warn_of_size(self, replace_target: bool) -> None:
         unsized = getattr(self.atk_know_gen, "num_synthetic_records", 0) is None
         if unsized and not replace_target:
             warnings.warn(
@@ -120,7 +120,7 @@ class TargetedMIA(_TargetedThreatModel):
                 "tell whether the target is in. Give the number of records, or use "
                 "replace_target=True.",
                 TapasWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
     def briefing(self, *, all_targets: bool = False) -> Briefing:
@@ -209,7 +209,7 @@ class TargetedAIA(_TargetedThreatModel):
         self.sensitive_attribute = sensitive_attribute
         self.attribute_values = attribute_values
         self.distribution = distribution
-        self._check_descriptions()
+        self._check_data()
 
     def briefing(self, *, all_targets: bool = False) -> Briefing:
         """What an attack is told; the recorded value of the attribute is masked."""

@@ -1,0 +1,109 @@
+"""tapas release"""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+ATTACKS = ("ClosestDistanceMIA", "DOMIAS", "LocalNeighboursWithReference")
+
+
+@click.command("release")
+@click.argument("private", type=click.Path(path_type=Path))
+@click.argument("holdout", type=click.Path(path_type=Path))
+@click.argument("released", type=click.Path(path_type=Path))
+@click.option(
+    "--reference", type=click.Path(path_type=Path), help="More records that were not used."
+)
+@click.option("--schema", type=click.Path(path_type=Path), help="JSON file [inferred from all]")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
+@click.option(
+    "--attack",
+    "attacks",
+    multiple=True,
+    default=ATTACKS,
+    metavar="NAME",
+    help=f"From `tapas list attacks`; repeatable [{', '.join(ATTACKS)}]",
+)
+@click.option("--known-share", type=float, default=0.5, show_default=True)
+@click.option("--max-auc", type=float, help="A gate: the AUC must not be above this.")
+@click.option("--no-controls", is_flag=True, help="Do not attack controls for comparison.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--folder", type=click.Path(path_type=Path), help="[RELEASED's name-run]")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the verdict.")
+@click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="The same as JUnit.")
+def command(
+    private: Path,
+    holdout: Path,
+    released: Path,
+    reference: Path | None,
+    schema: Path | None,
+    drop: tuple[str, ...],
+    attacks: tuple[str, ...],
+    known_share: float,
+    max_auc: float | None,
+    no_controls: bool,
+    seed: int,
+    folder: Path | None,
+    json_file: Path | None,
+    junit_file: Path | None,
+) -> int:
+    """Attack the table RELEASED, made from PRIVATE; HOLDOUT has records that were not used.
+
+    Nothing is run but attacks. Ends in report.html in a folder. A low result is no proof of
+    privacy: docs/observed-releases.md says what such an audit can and cannot show.
+    """
+    from tapas.audit._build_files import build_release_audit, without_free_text
+    from tapas.audit._config_names import Names
+    from tapas.cli._carry_out import carry_out, default_folder, publish, say_verdict
+    from tapas.cli._outputs import write_json, write_junit
+
+    values = {
+        "title": f"Privacy audit of {released.name}",
+        "seed": seed,
+        "data": {
+            "table": str(private),
+            "holdout": str(holdout),
+            "schema": None if schema is None else str(schema),
+            "drop": list(drop),
+        },
+        "release": {
+            "file": str(released),
+            "reference": None if reference is None else str(reference),
+            "known_share": known_share,
+        },
+        "attacks": [{"use": name} for name in attacks],
+        "controls": not no_controls,
+        "gates": [] if max_auc is None else [{"metric": "auc", "at_most": max_auc}],
+    }
+    names = Names(Path.cwd(), "tapas release")
+    audit = build_release_audit(without_free_text(_config(values), names), names)
+    _refuse(audit.check().problems)
+    place = folder or default_folder(released)
+    record = carry_out(audit, place, n_jobs=None, quiet=True)
+    verdict = say_verdict(record, publish(record, place))
+    if json_file is not None:
+        write_json(json_file, record, verdict)
+    if junit_file is not None:
+        write_junit(junit_file, record, verdict)
+    return verdict.exit_code
+
+
+def _config(values: dict[str, Any]) -> Any:
+    from pydantic import ValidationError
+
+    from tapas.audit._config import AuditFile
+
+    try:
+        return AuditFile.model_validate(values)
+    except ValidationError as errors:
+        first = errors.errors(include_url=False)[0]
+        where = ".".join(str(step) for step in first["loc"])
+        raise click.UsageError(f"{where}: {first['msg']}") from None
+
+
+def _refuse(problems: tuple[str, ...]) -> None:
+    from tapas.errors import TapasError
+
+    if problems:
+        raise TapasError(f"the release cannot be attacked: {'; '.join(problems[:5])}")

@@ -1,0 +1,234 @@
+"""From three files to a report: `tapas release`, and audit files about a release."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from tapas.audit import ReleaseAudit, load_audit
+from tapas.audit._config import AuditFile, audit_file_schema
+from tapas.cli._main import run
+from tapas.datasets import TabularDataset, load_sample
+from tapas.generators import Bootstrap
+from tapas.results import AuditRecord
+
+FILES = ["private.csv", "holdout.csv", "released.csv"]
+
+
+def write(table: TabularDataset, path: Path, **changes: Any) -> None:
+    table.data.assign(**changes).to_csv(path, index=False)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a private table, a holdout, and a release that is a copy."""
+    monkeypatch.chdir(tmp_path)
+    data = load_sample("clinic", 400)
+    private, holdout = data.take(range(240)), data.take(range(240, 340))
+    write(private, tmp_path / "private.csv")
+    write(holdout, tmp_path / "holdout.csv")
+    write(Bootstrap()(private, 200, random_state=0), tmp_path / "released.csv")
+    write(data.take(range(340, 400)), tmp_path / "more.csv")
+    return tmp_path
+
+
+def audit_file(place: Path, **changes: Any) -> Path:
+    values = {
+        "data": {"table": "private.csv", "holdout": "holdout.csv"},
+        "release": {"file": "released.csv"},
+        "attacks": ["ClosestDistanceMIA", "DOMIAS"],
+        **changes,
+    }
+    path = place / "files.yaml"
+    path.write_text(yaml.safe_dump(values))
+    return path
+
+
+def error_line(captured: Any) -> str:
+    (line,) = [x for x in captured.err.splitlines() if not x.startswith("Note: ")]
+    assert "Traceback" not in captured.err
+    return line
+
+
+# -- the command ---------------------------------------------------------------------------------
+
+
+def test_three_files_end_in_a_report(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["release", *FILES, "--json", "v.json", "--junit", "v.xml"]) == 0
+    out = capsys.readouterr().out
+    assert "Report: released-run/report.html" in out
+    assert "No epsilon can be certified" in out
+    page = (place / "released-run" / "report.html").read_text(encoding="utf-8")
+    assert "control: resampled records" in page
+    record = AuditRecord.load("released-run")
+    assert [subject.role for subject in record.subjects] == ["audited", "control", "control"]
+    assert not any(subject.crashes for subject in record.subjects)
+    assert record.question["data"]["records"]["judged"] == 50
+    verdict = json.loads((place / "v.json").read_text())
+    assert all(result["epsilon_at_least"] is None for result in verdict["results"])
+    strongest = max(r["auc"]["low"] for r in verdict["results"] if r["role"] == "audited")
+    assert strongest > 0.6
+    assert (place / "v.xml").exists()
+
+
+@pytest.mark.parametrize(("limit", "code"), [("0.55", 1), ("0.999", 0), ("0.8", 6)])
+def test_a_limit_decides_the_exit_code(place: Path, limit: str, code: int) -> None:
+    small = ["--attack", "ClosestDistanceMIA", "--no-controls"]
+    assert run(["release", *FILES, "--max-auc", limit, *small]) == code
+
+
+def test_a_reference_and_a_folder_can_be_given(place: Path) -> None:
+    arguments = ["--reference", "more.csv", "--folder", "out", "--attack", "DOMIAS"]
+    assert run(["release", *FILES, *arguments]) == 0
+    counts = AuditRecord.load("out").question["data"]["records"]
+    assert (counts["reference"], counts["compared"]) == (60, 100)
+
+
+def test_the_same_command_again_gives_the_same_result(place: Path) -> None:
+    small = ["release", *FILES, "--attack", "DOMIAS", "--no-controls"]
+    assert run(small) == 0
+    first = AuditRecord.load("released-run").subjects[0].summaries[0]
+    assert run(small) == 0
+    second = AuditRecord.load("released-run").subjects[0].summaries[0]
+    assert first.to_json() == second.to_json()
+
+
+def test_another_question_in_the_same_folder_is_refused(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = ["release", *FILES, "--attack", "DOMIAS", "--no-controls"]
+    assert run(small) == 0
+    capsys.readouterr()
+    assert run([*small, "--seed", "1"]) == 4
+    assert "holds another audit" in error_line(capsys.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["private.csv", "holdout.csv", "nothing.csv"], "nothing.csv: No such file"),
+        ([*FILES, "--attack", "GroundhogAttack"], "only the observed one"),
+        ([*FILES, "--attack", "Nonsense"], "there is no 'Nonsense'"),
+        ([*FILES, "--known-share", "1"], "known_share"),
+        ([*FILES, "--known-share", "0"], "known_share=0"),
+        ([*FILES, "--drop", "shoe size"], "'shoe size'"),
+        (["private.csv", "private.csv", "released.csv"], "equals on the other side"),
+        ([*FILES, "--reference", "holdout.csv"], "reference records are also"),
+        (["private.csv", "holdout.csv"], "Missing argument 'RELEASED'"),
+    ],
+)
+def test_wrong_use_is_one_line_and_four(
+    place: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["release", *arguments]) == 4
+    assert words in error_line(capsys.readouterr())
+
+
+def test_tables_with_other_columns_are_named(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load_sample("census", 50).data.to_csv("people.csv", index=False)
+    assert run(["release", "private.csv", "holdout.csv", "people.csv"]) == 4
+    assert "must have the same columns" in error_line(capsys.readouterr())
+
+
+def test_categories_and_numbers_of_any_of_the_files_are_understood(place: Path) -> None:
+    data = load_sample("clinic", 400)
+    write(data.take(range(240, 340)), place / "holdout.csv", ward="a new ward")
+    write(data.take(range(100)), place / "released.csv", age=np.linspace(1.5, 99.5, 100))
+    small = ["release", *FILES, "--no-controls"]
+    assert run(small) == 0
+    assert not AuditRecord.load("released-run").subjects[0].crashes
+
+
+def test_free_text_is_left_out_and_identifiers_are_pointed_at(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = load_sample("clinic", 640)
+    starts = {"private.csv": 0, "holdout.csv": 240, "released.csv": 340}
+    for name, start in starts.items():
+        rows = np.arange(start, start + 200 if start == 340 else start + 100)
+        names = [f"person {row}" for row in rows]
+        write(data.take(rows), place / name, name=names, number=1000 + rows)
+    assert run(["release", *FILES, "--no-controls"]) == 0
+    said = capsys.readouterr().err
+    assert "free text are left out: 'name'" in said
+    assert "'number'" in said
+    assert run(["release", *FILES, "--no-controls", "--drop", "number", "--folder", "again"]) == 0
+    assert "'number'" not in capsys.readouterr().err
+
+
+# -- audit files ---------------------------------------------------------------------------------
+
+
+def test_init_check_and_run(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["init", "private.csv", "--kind", "files"]) == 0
+    written = yaml.safe_load((place / "audit.yaml").read_text())
+    assert written["release"]["file"] == "released.csv"
+    assert written["data"]["holdout"] == "holdout.csv"
+    assert run(["check", "audit.yaml"]) == 0
+    assert "can run" in capsys.readouterr().out
+    assert run(["run", "audit.yaml", "--quiet"]) == 1
+    assert (place / "audit-run" / "report.html").exists()
+    assert run(["report", "audit-run"]) == 1
+    assert run(["plan", "audit.yaml", "--epsilon", "1"]) == 0
+
+
+def test_init_describes_all_tables_together(place: Path) -> None:
+    data = load_sample("clinic", 340)
+    write(data.take(range(240, 340)), place / "kept.csv", ward="a new ward")
+    assert run(["init", "private.csv", "--kind", "files", "--holdout", "kept.csv"]) == 0
+    assert "a new ward" in (place / "audit.schema.json").read_text()
+    assert run(["check", "audit.yaml"]) == 0
+
+
+def test_init_works_before_the_other_files_are_there(place: Path) -> None:
+    (place / "holdout.csv").unlink()
+    (place / "released.csv").unlink()
+    assert run(["init", "private.csv", "--kind", "files"]) == 0
+    assert run(["check", "audit.yaml"]) == 4
+
+
+def test_an_audit_file_makes_the_same_audit_as_the_command(place: Path) -> None:
+    audit = load_audit(audit_file(place, controls=False))
+    assert isinstance(audit, ReleaseAudit)
+    assert audit.check().ok
+    record = audit.run()
+    small = ["--attack", "ClosestDistanceMIA", "--attack", "DOMIAS", "--no-controls"]
+    assert run(["release", *FILES, *small]) == 0
+    theirs = AuditRecord.load("released-run").subjects[0].summaries
+    for mine, other in zip(record.subjects[0].summaries, theirs, strict=True):
+        assert mine.to_json() == other.to_json()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"claim": {"epsilon": 1.0}}, "remove claim"),
+        ({"goal": {"attribute": {"column": "sex"}}}, "membership only"),
+        ({"data": {"table": "private.csv"}}, "data.holdout"),
+        ({"data": {"sample": "clinic"}}, "data.table"),
+        ({"generator": "Raw"}, "exactly one of generator, model, release"),
+        ({"release": {"file": "released.csv", "rows": 3}}, "unknown key"),
+    ],
+)
+def test_audit_files_that_make_no_sense_are_refused(
+    place: Path, changes: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit_file(place, **changes)
+    assert run(["check", "files.yaml"]) == 4
+    line = error_line(capsys.readouterr())
+    assert words in line
+    assert "files.yaml" in line
+
+
+def test_the_schema_for_editors_knows_releases() -> None:
+    assert "release" in audit_file_schema()["properties"]
+    page = Path(__file__).parents[2] / "docs" / "observed-releases.md"
+    blocks = page.read_text(encoding="utf-8").split("```yaml\n")[1:]
+    assert blocks
+    for block in blocks:
+        AuditFile.model_validate(yaml.safe_load(block.split("```")[0]))

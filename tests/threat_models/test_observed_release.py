@@ -1,0 +1,337 @@
+"""One release that exists already, judged from files."""
+
+import tracemalloc
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.neighbors import KernelDensity
+
+from tapas.attacks import (
+    DOMIAS,
+    ClosestDistanceMIA,
+    GroundhogAttack,
+    LocalNeighbourhoodAttack,
+    LocalNeighboursWithReference,
+    LossMIA,
+    ProbabilityEstimationAttack,
+)
+from tapas.datasets import DataDescription, TabularDataset, load_sample
+from tapas.errors import (
+    IncompatibleAttackError,
+    SchemaError,
+    TargetInDataWarning,
+    ThreatModelError,
+)
+from tapas.generators import Bootstrap
+from tapas.results import exposure_table, summary_facts
+from tapas.stats import auc_interval
+from tapas.threat_models import ObservedMIA
+
+MAKERS = {
+    "closest": ClosestDistanceMIA,
+    "ball": lambda: LocalNeighbourhoodAttack(radius=3),
+    "density": lambda: ProbabilityEstimationAttack(KernelDensity(bandwidth=0.5), "accuracy"),
+    "domias": DOMIAS,
+    "neighbours": LocalNeighboursWithReference,
+}
+
+
+def pools(name: str, sizes: tuple[int, ...], seed: int = 0) -> list[TabularDataset]:
+    """Disjoint random parts of one sample table."""
+    data = load_sample(name, sum(sizes), seed=seed)
+    order = np.random.default_rng(seed).permutation(len(data))
+    return [data.take(rows) for rows in np.split(order, np.cumsum(sizes)[:-1])]
+
+
+def judged(game: ObservedMIA, attack: Any) -> Any:
+    attack.train(game)
+    return game.test(attack)
+
+
+@pytest.fixture(autouse=True)
+def _quiet_about_equal_records() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TargetInDataWarning)
+        yield
+
+
+# -- null calibration ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["census", "clinic"])
+@pytest.mark.parametrize("sizes", [(900, 200), (200, 900), (400, 400)])
+def test_real_rows_that_are_nobodys_leave_every_attack_at_chance(
+    name: str, sizes: tuple[int, int]
+) -> None:
+    misses = dict.fromkeys(MAKERS, 0)
+    for seed in range(3):
+        members, others, unused = pools(name, (*sizes, 500), seed)
+        game = ObservedMIA(unused, members, others, seed=seed)
+        for key, make in MAKERS.items():
+            facts = summary_facts(judged(game, make()))
+            assert facts.auc is not None
+            misses[key] += not facts.auc.low <= 0.5 <= facts.auc.high
+    # Each interval misses one time in twenty; three of three would not be chance.
+    assert max(misses.values()) <= 1, misses
+
+
+def few_values(rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Five columns of skewed categories: many records have equals, on both sides."""
+    shares = np.array([0.5, 0.25, 0.1, 0.06, 0.04, 0.02, 0.02, 0.01])
+    return rng.choice(8, size=(rows, 5), p=shares)
+
+
+@pytest.mark.parametrize("sizes", [(1800, 400), (400, 1800)])
+@pytest.mark.parametrize("given_reference", [False, True])
+def test_records_with_equals_are_left_out_without_favouring_a_side(
+    sizes: tuple[int, int], given_reference: bool
+) -> None:
+    description = DataDescription(
+        [{"name": c, "type": "finite", "representation": 8} for c in "abcde"], "few"
+    )
+    positive: dict[str, list[float]] = {key: [] for key in MAKERS}
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        tables = [TabularDataset(few_values(n, rng), description) for n in (*sizes, 500, 300)]
+        members, others, unused, more = tables
+        reference = more if given_reference else None
+        try:
+            game = ObservedMIA(unused, members, others, reference, 0.3, seed=seed)
+        except ThreatModelError:
+            continue
+        for key, make in MAKERS.items():
+            positive[key].append(judged(game, make()).auc)
+    for key, areas in positive.items():
+        assert len(areas) >= 20
+        # The mean of independent repetitions: four standard errors.
+        error = np.std(areas, ddof=1) / np.sqrt(len(areas))
+        assert abs(np.mean(areas) - 0.5) < 4 * error + 1e-9, key
+
+
+def test_a_reference_that_holds_the_non_members_does_not_give_them_away() -> None:
+    members, others, unused, more = pools("clinic", (300, 300, 300, 300), 5)
+    game = ObservedMIA(unused, members, others, others + members + more, seed=1)
+    assert game.counts.reference == 300
+    assert game.counts.reference_left_out == 600
+    for make in (DOMIAS, LocalNeighboursWithReference):
+        facts = summary_facts(judged(game, make()))
+        assert facts.auc is not None
+        assert facts.auc.low <= 0.5 <= facts.auc.high
+
+
+@pytest.mark.slow
+def test_intervals_cover_chance_as_often_as_they_say() -> None:
+    covered = dict.fromkeys(MAKERS, 0)
+    rounds = 60
+    for seed in range(rounds):
+        members, others, unused = pools("census", (900, 200, 500), 100 + seed)
+        game = ObservedMIA(unused, members, others, seed=seed)
+        for key, make in MAKERS.items():
+            summary = judged(game, make())
+            inside = summary.scores[summary.labels == 1], summary.scores[summary.labels == 0]
+            found = auc_interval(*inside)
+            covered[key] += found.low <= 0.5 <= found.high
+    assert min(covered.values()) >= 0.95 * rounds - 4 * np.sqrt(0.95 * 0.05 * rounds), covered
+
+
+# -- leaks are found -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["census", "clinic"])
+def test_a_bootstrap_copy_is_broken(name: str) -> None:
+    members, others = pools(name, (500, 300), 1)
+    game = ObservedMIA(Bootstrap()(members, 500, random_state=1), members, others, seed=0)
+    for make in (ClosestDistanceMIA, DOMIAS):
+        facts = summary_facts(judged(game, make()))
+        assert facts.auc is not None
+        assert facts.auc.low > 0.6
+    # A record is in the copy with probability 1 - 1/e, and is then surely found.
+    facts = summary_facts(judged(game, ClosestDistanceMIA(criterion=("threshold", 0))))
+    assert facts.advantage is not None
+    assert facts.advantage.low < 1 - np.exp(-1) < facts.advantage.high
+
+
+@pytest.mark.parametrize("key", MAKERS)
+def test_a_perfect_copy_does_not_crash(key: str) -> None:
+    members, others = pools("clinic", (200, 200), 2)
+    summary = judged(ObservedMIA(members, members, others, seed=0), MAKERS[key]())
+    assert not np.isnan(summary.scores).any()
+    if key == "closest":
+        assert summary.auc == 1
+
+
+def test_no_epsilon_is_certified_from_one_release() -> None:
+    members, others = pools("clinic", (200, 200), 2)
+    game = ObservedMIA(members, members, others, seed=0)
+    summary = judged(game, ClosestDistanceMIA())
+    assert set(summary.groups.tolist()) == {0}
+    assert summary_facts(summary).epsilon is None
+
+
+# -- who is compared -----------------------------------------------------------------------------
+
+
+def test_sides_are_equal_and_nobody_is_both_known_and_judged() -> None:
+    members, others, unused = pools("clinic", (900, 200, 100), 3)
+    game = ObservedMIA(unused, members, others, seed=4)
+    counts = game.counts
+    assert (counts.members, counts.non_members, counts.released) == (900, 200, 100)
+    assert counts.reference == 50
+    assert counts.compared == 150
+    assert (counts.known, counts.judged) == (50, 100)
+    known, asked = game.briefing(known=True), game.briefing()
+    assert known.targets is not None
+    assert asked.targets is not None
+    assert len(known.targets) == 100
+    held = asked.auxiliary
+    for first, second in ((known.targets, asked.targets), (held, asked.targets)):
+        assert (first.table.count_differences(second.table) > 0).all()
+    who = game.judged_records()
+    assert who["source"].value_counts().to_dict() == {"members": 100, "non_members": 100}
+    for source, table in (("members", members), ("non_members", others)):
+        rows = who.index[who["source"] == source].to_numpy()
+        given = table.take(who["row"].to_numpy()[rows])
+        assert given.table.same_values(asked.targets.take(rows).table)
+
+
+def test_equal_records_are_counted_and_left_out() -> None:
+    members, others = pools("clinic", (100, 100), 3)
+    shared = members.take(range(10))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        game = ObservedMIA(members, members, others + shared, known_share=0, seed=0)
+    assert [w.category for w in caught] == [TargetInDataWarning]
+    counts = game.counts
+    # Of the 110 non-members 100 are compared; a copy that was cut off counts as well.
+    assert counts.equal_members == 10
+    assert counts.equal_non_members <= 10
+    assert str(counts.equal_members) in str(caught[0].message)
+    who = game.judged_records()
+    assert (who["row"][who["source"] == "members"] >= 10).all()
+    assert (who["row"][who["source"] == "non_members"] < 100).all()
+
+
+def test_all_records_equal_is_an_error_that_says_so() -> None:
+    members, unused = pools("clinic", (50, 50), 3)
+    with pytest.raises(ThreatModelError, match="equals on the other side"):
+        ObservedMIA(unused, members, members)
+    with pytest.raises(ThreatModelError, match="reference"):
+        ObservedMIA(unused, members.take(range(25)), members.take(range(25, 50)), members)
+
+
+def test_missing_values_and_minus_zero_are_equal_to_themselves() -> None:
+    description = DataDescription([{"name": "x", "type": "real"}], "numbers")
+    inside = [[np.nan], [0.0], [1.0], [2.0], [3.0]]
+    outside = [[np.nan], [-0.0], [4.0], [5.0], [6.0]]
+    game = ObservedMIA(
+        TabularDataset([[1.0]], description),
+        TabularDataset(inside, description),
+        TabularDataset(outside, description),
+        known_share=0,
+    )
+    assert (game.counts.equal_members, game.counts.equal_non_members) == (2, 2)
+    assert game.counts.judged == 3
+
+
+def test_equal_seeds_give_equal_results() -> None:
+    members, others, unused = pools("census", (200, 100, 100), 3)
+    first, second, third = (
+        judged(ObservedMIA(unused, members, others, seed=seed), DOMIAS()) for seed in (1, 1, 2)
+    )
+    assert np.array_equal(first.scores, second.scores)
+    assert not np.array_equal(first.scores, third.scores)
+
+
+# -- attacks -------------------------------------------------------------------------------------
+
+
+def test_fixed_thresholds_need_no_known_records() -> None:
+    members, others = pools("clinic", (100, 100), 3)
+    game = ObservedMIA(members, members, others, known_share=0, seed=0)
+    assert game.counts.judged == 100
+    summary = judged(game, ClosestDistanceMIA(criterion=("threshold", 0)))
+    assert summary.accuracy == 1
+    with pytest.raises(IncompatibleAttackError, match="known_share=0"):
+        judged(game, ClosestDistanceMIA())
+    with pytest.raises(IncompatibleAttackError, match="reference"):
+        judged(game, DOMIAS(("threshold", 0)))
+    with_reference = ObservedMIA(members, members, others.take(range(50)), others, 0, seed=0)
+    assert judged(with_reference, DOMIAS(("threshold", 0))).auc > 0.8
+
+
+@pytest.mark.parametrize("attack", [GroundhogAttack(), LossMIA()], ids=lambda a: a.label)
+def test_attacks_that_need_more_than_one_release_are_refused(attack: Any) -> None:
+    members, others = pools("clinic", (60, 60), 3)
+    game = ObservedMIA(members, members, others, seed=0)
+    with pytest.raises(IncompatibleAttackError, match="only the observed one"):
+        game.check(attack)
+    with pytest.raises(IncompatibleAttackError):
+        judged(game, attack)
+
+
+@pytest.mark.parametrize("key", MAKERS)
+def test_results_do_not_depend_on_chunks(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    members, others, unused = pools("clinic", (80, 60, 50), 3)
+    whole = judged(ObservedMIA(unused, members, others, seed=1), MAKERS[key]())
+    monkeypatch.setattr("tapas.threat_models._observed.LARGEST_CHUNK", 7 * 50)
+    parts = judged(ObservedMIA(unused, members, others, seed=1), MAKERS[key]())
+    assert parts.scores == pytest.approx(whole.scores, rel=1e-9)
+    assert np.array_equal(parts.predictions, whole.predictions)
+
+
+@pytest.mark.parametrize(
+    ("key", "chunk", "rows"), [("ball", 1 << 18, 4000), ("domias", 1 << 22, 2500)]
+)
+def test_memory_does_not_grow_with_the_product_of_the_tables(
+    key: str, chunk: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapas.threat_models._observed.LARGEST_CHUNK", chunk)
+    monkeypatch.setattr("tapas.attacks._distances.LARGEST_MATRIX", 1 << 16)
+    monkeypatch.setattr("tapas.attacks._mixed_kernel.PAIRS_AT_ONCE", 1 << 16)
+    members, others, unused = pools("census", (rows, rows, rows), 1)
+    game = ObservedMIA(unused, members, others, seed=1)
+    tracemalloc.start()
+    judged(game, MAKERS[key]())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < rows * rows
+
+
+def test_another_release_keeps_records_and_secrets() -> None:
+    members, others, unused = pools("clinic", (200, 200, 100), 3)
+    game = ObservedMIA(unused, members, others, seed=1)
+    copied = game.with_release(members)
+    attack = ClosestDistanceMIA()
+    assert judged(game, attack).auc < 0.7
+    assert judged(copied, attack).auc == 1
+    assert judged(game, attack).auc < 0.7
+    assert np.array_equal(judged(game, attack).labels, judged(copied, attack).labels)
+
+
+def test_the_most_exposed_records_can_be_listed() -> None:
+    members, others = pools("clinic", (100, 100), 3)
+    game = ObservedMIA(members, members, others, seed=1)
+    table = exposure_table(judged(game, DOMIAS()), game.judged_records(), most=5)
+    assert table["source"].tolist() == ["members"] * 5
+
+
+def test_tables_of_another_description_are_refused() -> None:
+    members, others = pools("clinic", (50, 50), 3)
+    (different,) = pools("census", (50,), 3)
+    for tables in ((different, members, others), (members, members, different)):
+        with pytest.raises(SchemaError, match="one description"):
+            ObservedMIA(*tables)
+    with pytest.raises(SchemaError, match="must be a TabularDataset"):
+        ObservedMIA(pd.DataFrame(), members, others)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="known_share"):
+        ObservedMIA(members, members, others, known_share=2)
+
+
+def test_an_empty_release_gives_nothing_away() -> None:
+    members, others = pools("clinic", (50, 50), 3)
+    game = ObservedMIA(members.empty(), members, others, seed=1)
+    for make in (ClosestDistanceMIA, DOMIAS, LocalNeighboursWithReference):
+        assert judged(game, make()).auc == 0.5
