@@ -1,0 +1,85 @@
+"""How sure the attacker's own models are of the class of a record that they never saw.
+
+A model that is right about a record which others get wrong has probably been trained on it. This
+costs no query: the attacker's models are trained on the records that the attacker holds.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tapas.models import RecordEncoding, Records
+
+FOLDS = 5
+MOST_RECORDS = 5_000
+FEWEST_RECORDS = 50  # with fewer the models would say nothing
+CLIP = 0.01
+NUM_OWN_MODELS = 2  # a linear one and a forest: what is hard for one may be easy for the other
+
+
+def own_certainty(
+    targets: Records, codes: np.ndarray, held: Records | None, held_codes: Any, encoding: Any
+) -> np.ndarray:
+    """Log odds of the true class by the attacker's own models, (records, `NUM_OWN_MODELS`).
+
+    Held records are split into folds by their content, and each target is judged by the models
+    trained on the other folds. So a held record is never judged by a model that saw it, and held
+    and other records are judged alike. Zero where too few records are held.
+
+    Parameters
+    ----------
+    targets : Records
+    codes : ndarray of int
+        Their true classes.
+    held : Records or None
+        What the attacker holds; may contain targets.
+    held_codes : ndarray of int or None
+    encoding : RecordEncoding
+    """
+    found = np.zeros((len(targets), NUM_OWN_MODELS))
+    if held is None or len(held) < FEWEST_RECORDS:
+        return found
+    held = held.take(np.arange(min(len(held), MOST_RECORDS)))
+    held_codes = np.asarray(held_codes)[: len(held)]
+    points, held_points = _centred(targets, held, encoding)
+    fold, held_fold = _folds(targets), _folds(held)
+    for number in range(FOLDS):
+        judged, rest = fold == number, held_fold != number
+        if judged.any() and len(np.unique(held_codes[rest])) > 1:
+            found[judged] = _log_odds(
+                held_points[rest], held_codes[rest], points[judged], codes[judged]
+            )
+    return found
+
+
+def _centred(
+    targets: Records, held: Records, encoding: RecordEncoding
+) -> tuple[np.ndarray, np.ndarray]:
+    points, held_points = encoding.encode(targets.X), encoding.encode(held.X)
+    centre, spread = held_points.mean(axis=0), held_points.std(axis=0)
+    spread[spread == 0] = 1.0
+    return (points - centre) / spread, (held_points - centre) / spread
+
+
+def _folds(records: Records) -> np.ndarray:
+    return (records.row_keys() >> np.uint64(32)) % np.uint64(FOLDS)
+
+
+def _log_odds(
+    known: np.ndarray, known_codes: np.ndarray, points: np.ndarray, codes: np.ndarray
+) -> np.ndarray:
+    from sklearn.ensemble import ExtraTreesClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    columns = []
+    for model in (
+        LogisticRegression(C=0.1, max_iter=200),
+        ExtraTreesClassifier(50, random_state=0),
+    ):
+        model.fit(known, known_codes)
+        probabilities = model.predict_proba(points)
+        places = np.searchsorted(model.classes_, codes).clip(max=len(model.classes_) - 1)
+        own = probabilities[np.arange(len(points)), places]
+        own = np.where(model.classes_[places] == codes, own, 0.0).clip(CLIP, 1 - CLIP)
+        columns.append(np.log(own) - np.log1p(-own))
+    return np.stack(columns, axis=1)
