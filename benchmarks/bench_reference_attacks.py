@@ -16,12 +16,9 @@ from collections import defaultdict
 import numpy as np
 from real_tables import load_tables
 
-from tapas.attacks._calibrated import CalibratedLossMIA
-from tapas.attacks._lira import LiRA
-from tapas.attacks._rmia import RMIA
-from tapas.attacks._score_attacks import LossMIA
+from tapas.attacks import RMIA, CalibratedLossMIA, LiRA, LossMIA
 from tapas.models import TorchMLPTrainer
-from tapas.threat_models._model_mia import ModelMIA
+from tapas.threat_models import ModelMIA
 
 COUNTS = (4, 32)
 ATTACKS = {

@@ -18,6 +18,7 @@ from tapas.audit._question import describe, differences, fingerprint, provenance
 from tapas.audit._stopping import StopEarly
 from tapas.engine import FolderStore, Progress, Store, Workers
 from tapas.errors import ConfigError, MechanismError, StoreError
+from tapas.generators import Generator
 from tapas.results import (
     AttackCrash,
     AttackSummary,
@@ -58,8 +59,13 @@ class Subject:
 
     @property
     def label(self) -> str:
-        """Display name."""
-        return self.name or self.threat_model.atk_know_gen.label
+        """Display name: the one given, the generator's, or its class where it has none."""
+        if self.name:
+            return self.name
+        knowledge = self.threat_model.atk_know_gen
+        generator = getattr(knowledge, "generator", knowledge)
+        unnamed = getattr(generator, "label", None) == Generator.UNNAMED
+        return type(generator).__name__ if unnamed else knowledge.label
 
 
 @dataclass(frozen=True, eq=False)

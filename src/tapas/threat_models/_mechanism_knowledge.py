@@ -8,7 +8,6 @@ import numpy as np
 
 from tapas._random import ambient_rng, integer_seed
 from tapas.errors import KnowledgeError
-from tapas.generators import Generator
 from tapas.threat_models._mechanism_runs import (
     MechanismRun,
     accepts_seed,
@@ -107,9 +106,8 @@ class _KnownGenerator(AttackerKnowledgeOnGenerator):
 
     @property
     def label(self) -> str:
-        """Display name: the generator's, or its class where it has none."""
-        name = str(getattr(self.generator, "label", Generator.UNNAMED))
-        return type(self.generator).__name__ if name == Generator.UNNAMED else name
+        """Display name: the generator's."""
+        return str(getattr(self.generator, "label", type(self.generator).__name__))
 
 
 class BlackBoxKnowledge(_KnownGenerator):
