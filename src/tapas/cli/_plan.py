@@ -42,7 +42,10 @@ def command(
     audit = _audit(audit_file)
     claim = getattr(audit, "claim", None)
     if epsilon is None and claim is None:
-        raise click.UsageError("give --epsilon, or a FILE with a claim")
+        if audit is None:
+            raise click.UsageError("give --epsilon, or a FILE with a claim")
+        epsilon = 1.0
+        click.echo(f"{audit_file} makes no claim; planned for epsilon 1 (--epsilon changes it).")
     if (tpr is None) != (fpr is None):
         raise click.UsageError("--tpr and --fpr go together")
     claimed = float(claim.epsilon) if epsilon is None else epsilon  # type: ignore[union-attr]
