@@ -210,3 +210,13 @@ def test_relation_of_the_summary_is_recorded():
     choice = select_threshold(one)
     assert certify(choice, one).relation == "add/remove"
     assert certify(choice, one, relation="replace").relation == "replace"
+
+
+def test_an_event_that_tells_nothing_is_not_chosen_where_no_bound_is_in_sight():
+    rng = np.random.default_rng(5)
+    shares = []
+    for _ in range(40):
+        one = laplace(rng, 2_000, 0.1)
+        choice = select_threshold(one)
+        shares.append(np.mean(one.scores >= choice.threshold))
+    assert np.mean((np.array(shares) < 0.01) | (np.array(shares) > 0.99)) < 0.1

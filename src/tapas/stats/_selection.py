@@ -25,6 +25,8 @@ FloatArray = NDArray[np.float64]
 # avoids them where they pay (Gaussian noise). Validity does not depend on it.
 _SELECTION_ALPHA = 0.1
 _FEWEST_EVENTS = 10
+# Of the largest advantage. Simulated audits: higher costs rare events much, lower weak ones little.
+_TELLING_SHARE = 0.5
 _DIRECTIONS = ("direct", "inverse")
 
 
@@ -187,23 +189,28 @@ def _best_event(summary: Trials, heuristic: str, delta: float) -> tuple[float, f
         seen = np.stack([tp + fp, summary.scores.size - tp - fp])
         often = seen >= min(_FEWEST_EVENTS, int(seen.max()))
         directions = np.where(often, directions, -np.inf)
+    if heuristic == "cp" and directions.max() <= 0:
+        return _most_telling_event(thresholds, directions, tp, fp, positive.size, negative.size)
     way, place = np.unravel_index(int(np.argmax(directions)), directions.shape)
-    if heuristic == "cp" and directions[way, place] <= 0:
-        rates = tp / max(1, positive.size), fp / max(1, negative.size)
-        return _most_telling_event(thresholds, *rates)
     return float(directions[way, place]), float(thresholds[place]), _DIRECTIONS[way]
 
 
 def _most_telling_event(
-    thresholds: FloatArray, tpr: FloatArray, fpr: FloatArray
+    thresholds: FloatArray,
+    directions: FloatArray,
+    tp: NDArray[np.int64],
+    fp: NDArray[np.int64],
+    num_positive: int,
+    num_negative: int,
 ) -> tuple[float, float, str]:
-    """Where too few trials promise a bound, the event of the largest advantage.
+    """Where too few trials promise a bound: the best among events of large advantage.
 
-    The event that always or never happens has a bound just below 0, which would
+    An event that always or never happens has a bound just below 0, which would
     beat every event that tells something. The estimate stays at most 0, so an
     attack that does promise a bound comes first.
     """
-    place = int(np.argmax(tpr - fpr))
-    rare = tpr[place] + fpr[place] <= 1
-    estimate = float(tpr[place] - fpr[place]) - 1
-    return estimate, float(thresholds[place]), _DIRECTIONS[0 if rare else 1]
+    advantage = tp / max(1, num_positive) - fp / max(1, num_negative)
+    telling = advantage >= _TELLING_SHARE * advantage.max()
+    bounds = np.where(telling, directions, -np.inf)
+    way, place = np.unravel_index(int(np.argmax(bounds)), bounds.shape)
+    return float(advantage[place]) - 1, float(thresholds[place]), _DIRECTIONS[way]
