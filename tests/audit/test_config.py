@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from sklearn.datasets import load_digits
+from sklearn.tree import DecisionTreeClassifier
 
-from tapas.audit import Audit
+from tapas.attacks import LossMIA, RuleBasedMIA
+from tapas.audit import Audit, ModelAudit
 from tapas.audit._build import load_audit
 from tapas.audit._config import AuditFile, audit_file_schema, read_audit_file
 from tapas.audit._config_names import Names
@@ -18,6 +21,7 @@ from tapas.datasets import load_sample
 from tapas.errors import ConfigError, TapasWarning
 from tapas.threat_models import (
     ExactDataKnowledge,
+    ModelMIA,
     NoBoxKnowledge,
     TargetedAIA,
     TargetedMIA,
@@ -308,3 +312,34 @@ def test_a_model_is_audited_from_a_file(tmp_path: Path) -> None:
     del tree["use"]
     with pytest.raises(ConfigError, match=r"model\.file: there is no file"):
         load_audit(written(tmp_path, values))
+
+
+def test_a_model_audit_that_was_interrupted_keeps_the_attacks_that_were_judged(
+    tmp_path: Path,
+) -> None:
+    X, y = load_digits(return_X_y=True)
+    model = DecisionTreeClassifier(random_state=0).fit(X[:200], y[:200])
+
+    class Interrupts(LossMIA):
+        def train(self, threat_model, num_samples=None):
+            raise KeyboardInterrupt
+
+    class Counts(RuleBasedMIA):
+        judged = 0
+
+        def train(self, threat_model, num_samples=None):
+            Counts.judged += 1
+            super().train(threat_model, num_samples)
+
+    def audit(second):
+        game = ModelMIA(model, (X[:200], y[:200]), (X[200:400], y[200:400]), seed=1)
+        return ModelAudit(game, [Counts(), second], "t", "tree", None, (), {"a": 1})
+
+    whole = audit(LossMIA()).run()
+    with pytest.raises(KeyboardInterrupt):
+        audit(Interrupts()).run(tmp_path)
+    judged = Counts.judged
+    resumed = audit(LossMIA()).run(tmp_path)
+    assert Counts.judged == judged, "the first attack is not judged again"
+    for one, other in zip(whole.subjects[0].summaries, resumed.subjects[0].summaries, strict=True):
+        assert one.to_json() == other.to_json()

@@ -199,7 +199,7 @@ class Audit:
         """
         start = time.perf_counter()
         asked = self.asked()
-        place = None if store is None else _open_store(Path(store), asked)
+        place = None if store is None else open_store(Path(store), asked)
         workers = Workers(n_jobs, executor)
         subjects, reasons = [], []
         for number, subject in enumerate(self.subjects):
@@ -334,7 +334,7 @@ def _describe_game(model: Any) -> dict[str, Any]:
     }
 
 
-def _open_store(folder: Path, asked: dict[str, Any]) -> FolderStore:
+def open_store(folder: Path, asked: dict[str, Any]) -> FolderStore:
     """The store in a folder, if the folder is new or holds the same question."""
     path = folder / QUESTION_FILE
     if path.exists():

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,16 @@ import pandas as pd
 
 from tapas._random import stream
 from tapas._validate import listing
+from tapas.audit._audit import open_store
 from tapas.audit._build_data import read_file, read_table
-from tapas.audit._build_model import _claim_folder
 from tapas.audit._check import CheckReport, check_names
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
 from tapas.audit._question import fingerprint, provenance
+from tapas.audit._receipts import judged_once
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.datasets._files import locate, read_frame
-from tapas.engine import Progress
+from tapas.engine import Progress, Store
 from tapas.errors import ConfigError, TapasError, TapasWarning
 from tapas.generators import Bootstrap, IndependentMarginals
 from tapas.results import AttackCrash, AuditedSubject, AuditRecord, Gate, MIAttackSummary
@@ -37,8 +39,8 @@ _CONTROLS = 5  # address of the stream that controls draw from
 class ReleaseAudit:
     """Attack one table with every attack.
 
-    The table is the one release, and every record that is judged is a target. Nothing is stored
-    before the end.
+    The table is the one release, and every record that is judged is a target. What each attack
+    gave is stored as soon as it is there.
 
     Attributes
     ----------
@@ -89,11 +91,11 @@ class ReleaseAudit:
         """Judge all attacks on the release and on the controls."""
         start = time.perf_counter()
         asked = self.asked()
-        if store is not None:
-            _claim_folder(Path(store), asked)
-        subjects = [self._attacked(self.threat_model, self.name, "audited")]
+        place = None if store is None else open_store(Path(store), asked)
+        subjects = [self._attacked(self.threat_model, self.name, "audited", place)]
         for name, table in self.controls.items():
-            subjects.append(self._attacked(self.threat_model.with_release(table), name, "control"))
+            game = self.threat_model.with_release(table)
+            subjects.append(self._attacked(game, name, "control", place))
         record = AuditRecord(
             title=self.title,
             question=asked,
@@ -111,13 +113,15 @@ class ReleaseAudit:
             record.save(store)
         return record
 
-    def _attacked(self, game: ObservedMIA, name: str, role: Any) -> AuditedSubject:
+    def _attacked(
+        self, game: ObservedMIA, name: str, role: Any, store: Store | None
+    ) -> AuditedSubject:
         summaries: list[MIAttackSummary] = []
         crashes = []
-        for attack in self.attacks:
+        for number, attack in enumerate(self.attacks):
             try:
-                attack.train(game)
-                summaries.append(game.test(attack))
+                key = f"{role}/{name}/attack{number}"
+                summaries.append(judged_once(store, key, partial(_judged, attack, game)))
             except Exception as error:
                 crashes.append(AttackCrash(attack.label, "all", f"{type(error).__name__}: {error}"))
         return AuditedSubject(
@@ -127,6 +131,11 @@ class ReleaseAudit:
             crashes=tuple(crashes),
             trials={"train": 0, "test": 1},
         )
+
+
+def _judged(attack: Any, game: ObservedMIA) -> MIAttackSummary:
+    attack.train(game)
+    return game.test(attack)
 
 
 def build_release_audit(config: AuditFile, names: Names) -> ReleaseAudit:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,16 @@ import numpy as np
 
 from tapas._random import stream
 from tapas._validate import listing
+from tapas.audit._audit import open_store
 from tapas.audit._build_data import read_file, read_table, shared_description
 from tapas.audit._check import CheckReport, check_names
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
-from tapas.audit._question import differences, fingerprint, provenance
+from tapas.audit._question import fingerprint, provenance
+from tapas.audit._receipts import judged_once
 from tapas.datasets import TabularDataset
-from tapas.engine import Progress, Workers
-from tapas.errors import ConfigError, StoreError, TapasError
+from tapas.engine import Progress, Store, Workers
+from tapas.errors import ConfigError, TapasError
 from tapas.results import AttackCrash, AuditedSubject, AuditRecord, Claim, Gate, MIAttackSummary
 from tapas.threat_models._model_mia import ModelMIA
 
@@ -33,8 +36,9 @@ _SPLIT, _TRAINING = 3, 4  # addresses of streams
 class ModelAudit:
     """Attack one trained model with every attack.
 
-    The model is the one release, and every record that is judged is a target. Nothing is stored
-    before the end; the shadow models are trained again by a run that was interrupted.
+    The model is the one release, and every record that is judged is a target. What each attack
+    gave is stored as soon as it is there: a run that was interrupted goes on with the next attack
+    (shadow models that it needs are trained again, alike).
 
     Attributes
     ----------
@@ -84,15 +88,14 @@ class ModelAudit:
         """Train the shadow models and judge all attacks."""
         start = time.perf_counter()
         asked = self.asked()
-        if store is not None:
-            _claim_folder(Path(store), asked)
+        place = None if store is None else open_store(Path(store), asked)
         self.threat_model.workers = Workers(n_jobs, executor)
         record = AuditRecord(
             title=self.title,
             question=asked,
             fingerprint=fingerprint(asked),
             seed=self.threat_model.seed,
-            subjects=(self._carry_out(),),
+            subjects=(self._carry_out(place),),
             claim=self.claim,
             gates=tuple(self.gates),
             provenance={
@@ -106,12 +109,13 @@ class ModelAudit:
             record.save(store)
         return record
 
-    def _carry_out(self) -> AuditedSubject:
+    def _carry_out(self, store: Store | None) -> AuditedSubject:
         summaries, crashes = [], []
-        for attack in self.attacks:
+        for number, attack in enumerate(self.attacks):
             try:
-                attack.train(self.threat_model)
-                summaries.append(_of_one_release(self.threat_model.test(attack)))
+                summaries.append(
+                    judged_once(store, f"model/attack{number}", partial(self._judged, attack))
+                )
             except Exception as error:
                 crashes.append(AttackCrash(attack.label, "all", f"{type(error).__name__}: {error}"))
         shadows = 0 if self.threat_model.trainer is None else self.threat_model.num_shadows
@@ -121,6 +125,10 @@ class ModelAudit:
             crashes=tuple(crashes),
             trials={"train": shadows, "test": 1},
         )
+
+    def _judged(self, attack: Any) -> MIAttackSummary:
+        attack.train(self.threat_model)
+        return _of_one_release(self.threat_model.test(attack))
 
 
 def build_model_audit(config: AuditFile, names: Names) -> ModelAudit:
@@ -227,24 +235,3 @@ def _trained(estimator: Any, members: tuple[np.ndarray, np.ndarray], seed: int) 
 
     trainer = estimator if isinstance(estimator, Trainer) else SklearnTrainer(estimator)
     return trainer.train(*members, rng=stream(seed, _TRAINING))
-
-
-def _claim_folder(folder: Path, asked: dict[str, Any]) -> None:
-    """Write the question into a new folder; refuse a folder that holds another one."""
-    path = folder / "question.json"
-    try:
-        if path.exists():
-            different = differences(json.loads(path.read_text(encoding="utf-8")), asked)
-            if different:
-                raise StoreError(
-                    f"{folder} holds another audit ({'; '.join(different[:5])}): use another folder"
-                )
-            return
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(asked, indent=1), encoding="utf-8")
-    except StoreError:
-        raise
-    except ValueError as error:
-        raise StoreError(f"{path} is damaged: {error}") from error
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from error
