@@ -16,11 +16,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KernelDensity
 from threadpoolctl import threadpool_limits
 
-from tapas.attacks._closest_distance import ClosestDistanceAIA, ClosestDistanceMIA
-from tapas.attacks._distances import HammingDistance, LpDistance
-from tapas.attacks._local_neighbourhood import LocalNeighbourhoodAttack
-from tapas.attacks._probability_estimation import ProbabilityEstimationAttack
-from tapas.attacks._synthetic_predictor import SyntheticPredictorAttack
+from tapas.attacks.tables._closest_distance import ClosestDistanceAIA, ClosestDistanceMIA
+from tapas.attacks.tables._distances import HammingDistance, LpDistance
+from tapas.attacks.tables._local_neighbourhood import LocalNeighbourhoodAttack
+from tapas.attacks.tables._probability_estimation import ProbabilityEstimationAttack
+from tapas.attacks.tables._synthetic_predictor import SyntheticPredictorAttack
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.generators import Raw
 from tapas.threat_models import (

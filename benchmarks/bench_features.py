@@ -14,13 +14,13 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 from threadpoolctl import threadpool_limits
 
-from tapas.attacks._corr_feature import CorrSetFeature
-from tapas.attacks._groundhog import GroundhogAttack
-from tapas.attacks._hist_feature import HistSetFeature
-from tapas.attacks._naive_feature import NaiveSetFeature
-from tapas.attacks._query_feature import RandomTargetedQueryFeature
-from tapas.attacks._set_features import SetFeature
-from tapas.attacks._shadow_modelling import ShadowModellingAttack
+from tapas.attacks.features._corr_feature import CorrSetFeature
+from tapas.attacks.features._groundhog import GroundhogAttack
+from tapas.attacks.features._hist_feature import HistSetFeature
+from tapas.attacks.features._naive_feature import NaiveSetFeature
+from tapas.attacks.features._query_feature import RandomTargetedQueryFeature
+from tapas.attacks.features._set_features import SetFeature
+from tapas.attacks.features._shadow_modelling import ShadowModellingAttack
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.generators import Raw
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA

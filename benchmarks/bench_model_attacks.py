@@ -24,14 +24,14 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks._black_box import BlackBoxMIA
-from tapas.attacks._calibrated import CalibratedLossMIA
-from tapas.attacks._label_only import LabelOnlyMIA
-from tapas.attacks._lira import LiRA
-from tapas.attacks._quantile import QuantileMIA
-from tapas.attacks._rmia import RMIA
-from tapas.attacks._rule_based import RuleBasedMIA
-from tapas.attacks._score_attacks import (
+from tapas.attacks.models._black_box import BlackBoxMIA
+from tapas.attacks.models._calibrated import CalibratedLossMIA
+from tapas.attacks.models._label_only import LabelOnlyMIA
+from tapas.attacks.models._lira import LiRA
+from tapas.attacks.models._quantile import QuantileMIA
+from tapas.attacks.models._rmia import RMIA
+from tapas.attacks.models._rule_based import RuleBasedMIA
+from tapas.attacks.models._score_attacks import (
     ConfidenceMIA,
     EntropyMIA,
     LossMIA,

@@ -14,9 +14,9 @@ from scipy.stats import binom
 from sklearn.neighbors import KernelDensity
 
 from tapas.attacks import ClosestDistanceMIA, DistanceMetric, HammingDistance, LpDistance
-from tapas.attacks._closest_distance import ClosestDistanceAIA
-from tapas.attacks._local_neighbourhood import LocalNeighbourhoodAttack
-from tapas.attacks._probability_estimation import ProbabilityEstimationAttack
+from tapas.attacks.tables._closest_distance import ClosestDistanceAIA
+from tapas.attacks.tables._local_neighbourhood import LocalNeighbourhoodAttack
+from tapas.attacks.tables._probability_estimation import ProbabilityEstimationAttack
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.errors import IncompatibleAttackError
 from tapas.threat_models import Release
@@ -240,7 +240,7 @@ def test_many_targets_are_compared_in_blocks_without_changing_what_is_seen(monke
         (ProbabilityEstimationAttack(KernelDensity(), "accuracy"), membership_game(targets)),
     ]
     whole = [observed(attack, game, data) for attack, game in cases]
-    monkeypatch.setattr("tapas.attacks._distances.LARGEST_MATRIX", 50)
+    monkeypatch.setattr("tapas.attacks.tables._distances.LARGEST_MATRIX", 50)
     for (attack, game), expected in zip(cases, whole, strict=True):
         assert np.array_equal(observed(attack, game, data), expected)
 

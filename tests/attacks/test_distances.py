@@ -74,7 +74,7 @@ def test_lp_agrees_with_its_formula_on_the_numeric_form(seed, missing, p, weight
 def test_lp_works_in_blocks_without_changing_its_result(monkeypatch):
     x, y = mixed_table(9, 0, 0.2), mixed_table(11, 1, 0.2)
     whole = LpDistance(2)(x, y)
-    monkeypatch.setattr("tapas.attacks._numeric_parts.ENTRIES_AT_ONCE", 23)
+    monkeypatch.setattr("tapas.attacks.tables._numeric_parts.ENTRIES_AT_ONCE", 23)
     assert np.array_equal(LpDistance(2)(x, y), whole)
 
 

@@ -12,7 +12,7 @@ from tapas.attacks import (
     LocalNeighboursWithReference,
     nearest_record_diagnostics,
 )
-from tapas.attacks._mixed_kernel import MixedKernel
+from tapas.attacks.tables._mixed_kernel import MixedKernel
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.errors import ConfigError, IncompatibleAttackError, SchemaError, StatisticsError
 from tapas.generators import Raw
@@ -58,8 +58,8 @@ def naive_log_density(
 
 @pytest.mark.parametrize("few", [0, 16])
 def test_densities_are_those_of_the_definition(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tapas.attacks._mixed_kernel.FEW_CATEGORIES", few)
-    monkeypatch.setattr("tapas.attacks._mixed_kernel.PAIRS_AT_ONCE", 40)
+    monkeypatch.setattr("tapas.attacks.tables._mixed_kernel.FEW_CATEGORIES", few)
+    monkeypatch.setattr("tapas.attacks.tables._mixed_kernel.PAIRS_AT_ONCE", 40)
     data, reference = mixed_table(17, 1, missing=0.2), mixed_table(13, 2, missing=0.2)
     targets = mixed_table(7, 3, missing=0.2)
     kernel = MixedKernel.between(data, reference)

@@ -5,10 +5,10 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from tapas.attacks._corr_feature import CorrSetFeature
-from tapas.attacks._groundhog import GroundhogAttack
-from tapas.attacks._hist_feature import HistSetFeature
-from tapas.attacks._naive_feature import NaiveSetFeature, StadlerNaiveSetFeature
+from tapas.attacks.features._corr_feature import CorrSetFeature
+from tapas.attacks.features._groundhog import GroundhogAttack
+from tapas.attacks.features._hist_feature import HistSetFeature
+from tapas.attacks.features._naive_feature import NaiveSetFeature, StadlerNaiveSetFeature
 from tapas.datasets import create_canary, load_sample
 from tapas.errors import ConfigError
 from tapas.generators import Raw

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks._label_only import LabelOnlyMIA, RightAndMore
-from tapas.attacks._own_models import FEWEST_RECORDS, NUM_OWN_MODELS, own_certainty
+from tapas.attacks.models._label_only import LabelOnlyMIA, RightAndMore
+from tapas.attacks.models._own_models import FEWEST_RECORDS, NUM_OWN_MODELS, own_certainty
 from tapas.metrics import auc
 from tapas.models import Records
 from tapas.threat_models._model_mia import ModelMIA

@@ -12,7 +12,7 @@ from mixed_tables import (
 from scipy.stats import binom
 
 from tapas.attacks import DistanceMetric, HammingDistance, LpDistance
-from tapas.attacks._local_neighbourhood import LocalNeighbourhoodAttack
+from tapas.attacks.tables._local_neighbourhood import LocalNeighbourhoodAttack
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError, IncompatibleAttackError
 

@@ -7,23 +7,23 @@ from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks._black_box import BlackBoxMIA
-from tapas.attacks._boundary_walk import WalkPlan, boundary_distances, nearest_elsewhere
-from tapas.attacks._calibrated import CalibratedLossMIA
-from tapas.attacks._label_only import LabelOnlyMIA
-from tapas.attacks._lira import LiRA
-from tapas.attacks._prediction_features import PredictionFeatures
-from tapas.attacks._quantile import QuantileMIA
-from tapas.attacks._reference_attack import References, masked_moments
-from tapas.attacks._rmia import RMIA
-from tapas.attacks._rule_based import RuleBasedMIA
-from tapas.attacks._score_attacks import (
+from tapas.attacks.models._black_box import BlackBoxMIA
+from tapas.attacks.models._boundary_walk import WalkPlan, boundary_distances, nearest_elsewhere
+from tapas.attacks.models._calibrated import CalibratedLossMIA
+from tapas.attacks.models._label_only import LabelOnlyMIA
+from tapas.attacks.models._lira import LiRA
+from tapas.attacks.models._prediction_features import PredictionFeatures
+from tapas.attacks.models._quantile import QuantileMIA
+from tapas.attacks.models._reference_attack import References, masked_moments
+from tapas.attacks.models._rmia import RMIA
+from tapas.attacks.models._rule_based import RuleBasedMIA
+from tapas.attacks.models._score_attacks import (
     ConfidenceMIA,
     EntropyMIA,
     LossMIA,
     ModifiedEntropyMIA,
 )
-from tapas.attacks._score_statistics import clip_for, logits, statistics_of
+from tapas.attacks.models._score_statistics import clip_for, logits, statistics_of
 from tapas.errors import ConfigError, IncompatibleAttackError, NotTrainedError, TapasWarning
 from tapas.metrics import auc
 from tapas.models import as_model

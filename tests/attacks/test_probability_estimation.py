@@ -8,8 +8,8 @@ from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tapas.attacks._density import DensityEstimator, sklearnDensityEstimator
-from tapas.attacks._probability_estimation import ProbabilityEstimationAttack
+from tapas.attacks.tables._density import DensityEstimator, sklearnDensityEstimator
+from tapas.attacks.tables._probability_estimation import ProbabilityEstimationAttack
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.errors import ConfigError, IncompatibleAttackError, NotTrainedError, SchemaError
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tapas.attacks import _query_feature
-from tapas.attacks._query_feature import (
+from tapas.attacks.features import _query_feature
+from tapas.attacks.features._query_feature import (
     RandomTargetedQueryFeature,
     count_conjunctions,
     draw_subsets,

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tapas.attacks import _corr_feature
-from tapas.attacks._corr_feature import CorrSetFeature
-from tapas.attacks._hist_feature import HistSetFeature
-from tapas.attacks._naive_feature import NaiveSetFeature, StadlerNaiveSetFeature
-from tapas.attacks._set_features import CombinedSetFeatures, SetFeature
+from tapas.attacks.features._corr_feature import CorrSetFeature
+from tapas.attacks.features._hist_feature import HistSetFeature
+from tapas.attacks.features._naive_feature import NaiveSetFeature, StadlerNaiveSetFeature
+from tapas.attacks.features._set_features import CombinedSetFeatures, SetFeature
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.errors import ConfigError, SchemaError
 

@@ -10,12 +10,12 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tapas.attacks._hist_feature import HistSetFeature
-from tapas.attacks._naive_feature import NaiveSetFeature
-from tapas.attacks._query_feature import RandomTargetedQueryFeature
-from tapas.attacks._set_classifiers import FeatureBasedSetClassifier, SetClassifier
-from tapas.attacks._set_features import SetFeature
-from tapas.attacks._shadow_modelling import ShadowModellingAttack
+from tapas.attacks.features._hist_feature import HistSetFeature
+from tapas.attacks.features._naive_feature import NaiveSetFeature
+from tapas.attacks.features._query_feature import RandomTargetedQueryFeature
+from tapas.attacks.features._set_classifiers import FeatureBasedSetClassifier, SetClassifier
+from tapas.attacks.features._set_features import SetFeature
+from tapas.attacks.features._shadow_modelling import ShadowModellingAttack
 from tapas.datasets import DataDescription, TabularDataset, load_sample
 from tapas.errors import ConfigError, IncompatibleAttackError, NotTrainedError
 from tapas.generators import Generator, Raw

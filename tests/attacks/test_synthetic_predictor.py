@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks._synthetic_predictor import SyntheticPredictorAttack
+from tapas.attacks.tables._synthetic_predictor import SyntheticPredictorAttack
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.errors import ConfigError, IncompatibleAttackError, SchemaError
 

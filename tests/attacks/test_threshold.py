@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from mixed_tables import attribute_game, membership_game, mixed_table, outlier
 
 from tapas.attacks import ClosestDistanceMIA, LpDistance, TrainableThresholdAttack
-from tapas.attacks._closest_distance import ClosestDistanceAIA
 from tapas.attacks._criteria import Criterion
+from tapas.attacks.tables._closest_distance import ClosestDistanceAIA
 from tapas.errors import ConfigError, IncompatibleAttackError, NotTrainedError
 
 SCORES = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12)

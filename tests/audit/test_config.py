@@ -293,7 +293,7 @@ def test_a_model_is_audited_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "outside.csv").write_text("\n".join([text[0], *text[40:]]))
     tree = {"use": "sklearn.tree:DecisionTreeClassifier", "class_column": "Sex", "shadows": 2}
     data = {"table": "inside.csv", "holdout": "outside.csv", "drop": ["Region"]}
-    attacks = ["tapas.attacks._score_attacks:LossMIA"]
+    attacks = ["tapas.attacks.models._score_attacks:LossMIA"]
     values = {"data": data, "model": tree, "attacks": attacks}
     with pytest.warns(TapasWarning, match="are equal to members"):
         audit = load_audit(written(tmp_path, values))

@@ -9,9 +9,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from tapas.attacks._model_attributes import ConfidenceAIA, ImputationAIA, LabelOnlyAIA
-from tapas.attacks._property_classifier import PropertyClassifier
-from tapas.attacks._score_attacks import LossMIA
+from tapas.attacks.models._model_attributes import ConfidenceAIA, ImputationAIA, LabelOnlyAIA
+from tapas.attacks.models._property_classifier import PropertyClassifier
+from tapas.attacks.models._score_attacks import LossMIA
 from tapas.errors import IncompatibleAttackError, ThreatModelError
 from tapas.models import as_model
 from tapas.results import AIAttackSummary, BinaryAIAttackSummary

@@ -12,15 +12,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks._black_box import BlackBoxMIA
-from tapas.attacks._calibrated import CalibratedLossMIA
-from tapas.attacks._closest_distance import ClosestDistanceMIA
-from tapas.attacks._label_only import LabelOnlyMIA
-from tapas.attacks._lira import LiRA
-from tapas.attacks._quantile import QuantileMIA
-from tapas.attacks._rmia import RMIA
-from tapas.attacks._rule_based import RuleBasedMIA
-from tapas.attacks._score_attacks import LossMIA
+from tapas.attacks.models._black_box import BlackBoxMIA
+from tapas.attacks.models._calibrated import CalibratedLossMIA
+from tapas.attacks.models._label_only import LabelOnlyMIA
+from tapas.attacks.models._lira import LiRA
+from tapas.attacks.models._quantile import QuantileMIA
+from tapas.attacks.models._rmia import RMIA
+from tapas.attacks.models._rule_based import RuleBasedMIA
+from tapas.attacks.models._score_attacks import LossMIA
+from tapas.attacks.tables._closest_distance import ClosestDistanceMIA
 from tapas.errors import (
     IncompatibleAttackError,
     MechanismError,

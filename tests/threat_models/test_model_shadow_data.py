@@ -6,7 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks._black_box import BlackBoxMIA
+from tapas.attacks.models._black_box import BlackBoxMIA
 from tapas.errors import ConfigError, KnowledgeError
 from tapas.models import Records, as_model
 from tapas.threat_models._model_mia import ModelMIA

@@ -289,8 +289,8 @@ def test_memory_does_not_grow_with_the_product_of_the_tables(
     key: str, chunk: int, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tapas.threat_models._observed.LARGEST_CHUNK", chunk)
-    monkeypatch.setattr("tapas.attacks._distances.LARGEST_MATRIX", 1 << 16)
-    monkeypatch.setattr("tapas.attacks._mixed_kernel.PAIRS_AT_ONCE", 1 << 16)
+    monkeypatch.setattr("tapas.attacks.tables._distances.LARGEST_MATRIX", 1 << 16)
+    monkeypatch.setattr("tapas.attacks.tables._mixed_kernel.PAIRS_AT_ONCE", 1 << 16)
     members, others, unused = pools("census", (rows, rows, rows), 1)
     game = ObservedMIA(unused, members, others, seed=1)
     tracemalloc.start()

@@ -1,34 +1,39 @@
 """Attacks: how an adversary turns a release into a guess."""
 
 from tapas.attacks._base import Attack
-from tapas.attacks._black_box import BlackBoxMIA
-from tapas.attacks._calibrated import CalibratedLossMIA
-from tapas.attacks._closest_distance import ClosestDistanceAIA, ClosestDistanceMIA
-from tapas.attacks._corr_feature import CorrSetFeature
-from tapas.attacks._density import DensityEstimator, sklearnDensityEstimator
-from tapas.attacks._distances import DistanceMetric, HammingDistance, LpDistance
-from tapas.attacks._domias import DOMIAS
-from tapas.attacks._groundhog import GroundhogAttack
-from tapas.attacks._hist_feature import HistSetFeature
-from tapas.attacks._label_only import LabelOnlyMIA
-from tapas.attacks._lira import LiRA
-from tapas.attacks._local_neighbourhood import LocalNeighbourhoodAttack
-from tapas.attacks._model_attributes import ConfidenceAIA, ImputationAIA, LabelOnlyAIA
-from tapas.attacks._naive_feature import NaiveSetFeature, StadlerNaiveSetFeature
-from tapas.attacks._nearest_record import nearest_record_diagnostics
-from tapas.attacks._neighbours_with_reference import LocalNeighboursWithReference
-from tapas.attacks._probability_estimation import ProbabilityEstimationAttack
-from tapas.attacks._property_classifier import PropertyClassifier
-from tapas.attacks._quantile import QuantileMIA
-from tapas.attacks._query_feature import RandomTargetedQueryFeature
-from tapas.attacks._rmia import RMIA
-from tapas.attacks._rule_based import RuleBasedMIA
-from tapas.attacks._score_attacks import ConfidenceMIA, EntropyMIA, LossMIA, ModifiedEntropyMIA
-from tapas.attacks._set_classifiers import FeatureBasedSetClassifier, SetClassifier
-from tapas.attacks._set_features import CombinedSetFeatures, SetFeature
-from tapas.attacks._shadow_modelling import ShadowModellingAttack
-from tapas.attacks._synthetic_predictor import SyntheticPredictorAttack
 from tapas.attacks._threshold import TrainableThresholdAttack
+from tapas.attacks.features._corr_feature import CorrSetFeature
+from tapas.attacks.features._groundhog import GroundhogAttack
+from tapas.attacks.features._hist_feature import HistSetFeature
+from tapas.attacks.features._naive_feature import NaiveSetFeature, StadlerNaiveSetFeature
+from tapas.attacks.features._query_feature import RandomTargetedQueryFeature
+from tapas.attacks.features._set_classifiers import FeatureBasedSetClassifier, SetClassifier
+from tapas.attacks.features._set_features import CombinedSetFeatures, SetFeature
+from tapas.attacks.features._shadow_modelling import ShadowModellingAttack
+from tapas.attacks.models._black_box import BlackBoxMIA
+from tapas.attacks.models._calibrated import CalibratedLossMIA
+from tapas.attacks.models._label_only import LabelOnlyMIA
+from tapas.attacks.models._lira import LiRA
+from tapas.attacks.models._model_attributes import ConfidenceAIA, ImputationAIA, LabelOnlyAIA
+from tapas.attacks.models._property_classifier import PropertyClassifier
+from tapas.attacks.models._quantile import QuantileMIA
+from tapas.attacks.models._rmia import RMIA
+from tapas.attacks.models._rule_based import RuleBasedMIA
+from tapas.attacks.models._score_attacks import (
+    ConfidenceMIA,
+    EntropyMIA,
+    LossMIA,
+    ModifiedEntropyMIA,
+)
+from tapas.attacks.tables._closest_distance import ClosestDistanceAIA, ClosestDistanceMIA
+from tapas.attacks.tables._density import DensityEstimator, sklearnDensityEstimator
+from tapas.attacks.tables._distances import DistanceMetric, HammingDistance, LpDistance
+from tapas.attacks.tables._domias import DOMIAS
+from tapas.attacks.tables._local_neighbourhood import LocalNeighbourhoodAttack
+from tapas.attacks.tables._nearest_record import nearest_record_diagnostics
+from tapas.attacks.tables._neighbours_with_reference import LocalNeighboursWithReference
+from tapas.attacks.tables._probability_estimation import ProbabilityEstimationAttack
+from tapas.attacks.tables._synthetic_predictor import SyntheticPredictorAttack
 
 __all__ = [
     "DOMIAS",

@@ -1,5 +1,5 @@
 """Earlier import path of the distances."""
 
-from tapas.attacks._distances import DistanceMetric, HammingDistance, LpDistance
+from tapas.attacks.tables._distances import DistanceMetric, HammingDistance, LpDistance
 
 __all__ = ["DistanceMetric", "HammingDistance", "LpDistance"]

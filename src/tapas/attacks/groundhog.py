@@ -1,5 +1,5 @@
 """Earlier import path of the Groundhog attack."""
 
-from tapas.attacks._groundhog import GroundhogAttack
+from tapas.attacks.features._groundhog import GroundhogAttack
 
 __all__ = ["GroundhogAttack"]

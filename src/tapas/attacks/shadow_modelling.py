@@ -1,5 +1,5 @@
 """Earlier import path of shadow modelling."""
 
-from tapas.attacks._shadow_modelling import ShadowModellingAttack
+from tapas.attacks.features._shadow_modelling import ShadowModellingAttack
 
 __all__ = ["ShadowModellingAttack"]

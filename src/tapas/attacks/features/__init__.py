@@ -1,0 +1,1 @@
+"""Attacks that classify whole releases by features of them."""

@@ -1,0 +1,172 @@
+"""The attack model: a classifier that reads the audited model's probabilities."""
+
+import warnings
+from collections.abc import Hashable
+from typing import Any, Self
+
+import numpy as np
+
+from tapas._validate import check_choice
+from tapas.attacks._sklearn_models import seeded_clone
+from tapas.attacks.models._model_attack import FEW_RECORDS, ModelThresholdAttack
+from tapas.attacks.models._prediction_features import PredictionFeatures, prediction_vectors
+from tapas.errors import ConfigError, NotTrainedError
+from tapas.threat_models import Release
+
+ATTACK_MODELS = ("nn", "rf", "gb", "lr")
+MOST_ROWS = 20_000  # an attack model learns nothing more from more
+
+
+class BlackBoxMIA(ModelThresholdAttack):
+    """Learns to tell the model's answers on members from its answers on non-members.
+
+    Idea: a classifier is trained on (probabilities, true class) of records whose membership is
+    known: known records on the audited model, or every record on shadow models.
+
+    Needs: scores, one query per record, known records or shadow models.
+
+    Score: the attack model's probability of membership.
+
+    Reference: Shokri, Stronati, Song and Shmatikov (2017).
+
+    Parameters
+    ----------
+    attack_model : {"nn", "rf", "gb", "lr"} or scikit-learn classifier
+        A neural network, a random forest, gradient boosting, or logistic regression.
+    per_class : bool
+        One attack model per class, where a class has enough records; otherwise the class is an
+        input of the one attack model.
+    criterion, label
+        As in `ModelThresholdAttack`.
+    """
+
+    def __init__(
+        self,
+        attack_model: Any = "nn",
+        *,
+        per_class: bool = False,
+        criterion: Any = ("threshold", 0.5),
+        label: str | None = None,
+    ) -> None:
+        super().__init__(criterion, label=label)
+        if isinstance(attack_model, str):
+            check_choice(attack_model, "attack_model", ATTACK_MODELS)
+        elif isinstance(attack_model, type) or not hasattr(attack_model, "fit"):
+            raise ConfigError(
+                f"attack_model must be one of {', '.join(ATTACK_MODELS)} or a scikit-learn "
+                f"classifier, got {attack_model!r}"
+            )
+        self.needs = type(self).needs
+        self.attack_model = attack_model
+        self.by_class = per_class
+        self._features: PredictionFeatures | None = None
+        self._models: dict[int, Any] = {}
+
+    def _default_label(self) -> str:
+        name = self.attack_model
+        name = name if isinstance(name, str) else type(name).__name__
+        return f"BlackBoxMIA({name}{', per class' if self.by_class else ''})"
+
+    def observe(self, release: Release, briefing: Any, *, rng: np.random.Generator) -> np.ndarray:
+        """The true class and all probabilities of each record."""
+        return prediction_vectors(release.data, briefing.targets)
+
+    @property
+    def observation_key(self) -> Hashable:
+        """The same whatever learns from it."""
+        return "prediction vectors"
+
+    def fit(
+        self, observations: np.ndarray, secrets: np.ndarray, *, rng: np.random.Generator
+    ) -> Self:
+        """Train the attack model, one for all classes (key -1) and maybe one for each."""
+        members = np.asarray(secrets, dtype=bool).ravel()
+        rows = observations.reshape(-1, observations.shape[-1])
+        chosen = rng.permutation(len(rows))[:MOST_ROWS] if len(rows) > MOST_ROWS else slice(None)
+        rows, members = rows[chosen], members[chosen]
+        self._check_both_kinds(members)
+        self._features = PredictionFeatures.learn(rows)
+        inputs = self._features(rows)
+        self._models = {-1: self._fitted(inputs, members, rng)}
+        codes = rows[:, 0].astype(int)
+        for code in np.unique(codes) if self.by_class else ():
+            of_class = codes == code
+            if min(members[of_class].sum(), (~members[of_class]).sum()) >= FEW_RECORDS:
+                self._models[int(code)] = self._fitted(inputs[of_class], members[of_class], rng)
+        if self._given_threshold() is None:
+            self._choose_threshold(self.raw_score(rows[None]), members[None])
+        return self
+
+    def raw_score(self, observations: np.ndarray) -> np.ndarray:
+        """Probability of membership."""
+        if self._features is None:
+            raise NotTrainedError(f"{self.label} has no attack model yet: call train() first")
+        rows = observations.reshape(-1, observations.shape[-1])
+        inputs, codes = self._features(rows), rows[:, 0].astype(int)
+        scores = _membership(self._models[-1], inputs)
+        for code, model in self._models.items():
+            of_class = codes == code
+            if of_class.any():
+                scores[of_class] = _membership(model, inputs[of_class])
+        return scores.reshape(observations.shape[:-1])
+
+    def _fitted(self, inputs: np.ndarray, members: np.ndarray, rng: np.random.Generator) -> Any:
+        import threadpoolctl
+
+        model = seeded_clone(self._unfitted(len(inputs)), rng)
+        with warnings.catch_warnings(), threadpoolctl.threadpool_limits(1):
+            # A network that stops at its number of passes has learnt enough here.
+            warnings.filterwarnings("ignore", message=".*Maximum iterations.*")
+            warnings.filterwarnings("ignore", message=".*failed to converge.*")
+            return model.fit(inputs, members)
+
+    def _unfitted(self, num_rows: int) -> Any:
+        if not isinstance(self.attack_model, str):
+            return self.attack_model
+        if self.attack_model == "nn":
+            return _network(num_rows)
+        if self.attack_model == "rf":
+            from sklearn.ensemble import RandomForestClassifier
+
+            return RandomForestClassifier(
+                100, min_samples_leaf=_leaf(num_rows), max_features="sqrt", max_samples=0.5
+            )
+        if self.attack_model == "gb":
+            from sklearn.ensemble import HistGradientBoostingClassifier
+
+            return HistGradientBoostingClassifier(
+                max_iter=60,
+                learning_rate=0.05,
+                max_leaf_nodes=8,
+                min_samples_leaf=_leaf(num_rows),
+                early_stopping=False,
+            )
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(C=0.1, max_iter=300)
+
+
+def _network(num_rows: int) -> Any:
+    """Small networks with a strong penalty, averaged: known records are few."""
+    from sklearn.ensemble import BaggingClassifier
+    from sklearn.neural_network import MLPClassifier
+
+    passes = int(np.clip(40_000 // max(num_rows, 1), 6, 40))
+    network = MLPClassifier(
+        (32,),
+        alpha=0.1,
+        batch_size=64 if num_rows < 2_000 else 256,
+        learning_rate_init=5e-3,
+        max_iter=passes,
+    )
+    return BaggingClassifier(network, n_estimators=3, bootstrap=False)
+
+
+def _leaf(num_rows: int) -> int:
+    return int(np.clip(num_rows // 100, 10, 50))
+
+
+def _membership(model: Any, inputs: np.ndarray) -> np.ndarray:
+    """Probability of the class True, wherever its column stands."""
+    column = int(np.flatnonzero(np.asarray(model.classes_) == 1)[0])
+    return np.asarray(model.predict_proba(inputs))[:, column].copy()

@@ -1,0 +1,112 @@
+"""The likelihood-ratio attack: where logits lie with, and where without, the record."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr
+from scipy.stats import norm, t
+
+from tapas._validate import check_choice
+from tapas.attacks.models._reference_attack import ReferenceAttack, References, masked_moments
+from tapas.attacks.models._score_statistics import logits
+
+VARIANCES = ("auto", "per-record", "pooled", "shrunk")
+ENOUGH_FOR_RECORDS = 64  # references from which each record's own variance is the better estimate
+PRIOR_WEIGHT = 4.0  # observations that the pooled variance counts for when it is shrunk to
+LEAST_SHARE = 1e-6  # of the pooled variance: the least that a record's own may be
+
+
+@dataclass(frozen=True, eq=False)
+class _World:
+    """Predictive distribution of each record's logit, with or without it in training."""
+
+    mean: np.ndarray
+    scale: np.ndarray
+    freedom: np.ndarray | None
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        if self.freedom is None:
+            return norm.logpdf(values, self.mean, self.scale)
+        return t.logpdf(values, self.freedom, self.mean, self.scale)
+
+    def log_below(self, values: np.ndarray) -> np.ndarray:
+        """ln P(logit < value), with full precision near probability one."""
+        distance = (values - self.mean) / self.scale
+        if self.freedom is None:
+            return log_ndtr(distance)
+        above = t.sf(np.maximum(distance, 0.0), self.freedom)
+        below = t.cdf(np.minimum(distance, 0.0), self.freedom)
+        return np.where(distance > 0, np.log1p(-above), np.log(np.maximum(below, 1e-300)))
+
+
+class LiRA(ReferenceAttack):
+    """Likelihood ratio of the record's logit under models with and without it.
+
+    Idea: reference models show, record by record, where the logit lies if the record was trained
+    on and where if not.
+
+    Needs: scores, one query per record, and 4 or more reference models, half of which were trained
+    on the record (online) or none (offline).
+
+    Score: ln N(phi; mu_in, s_in) - ln N(phi; mu_out, s_out) online, ln Phi((phi - mu_out)/s_out)
+    offline, with phi = ln p_y - ln sum over c != y of p_c.
+
+    Reference: Carlini, Chien, Nasr, Song, Terzis and Tramer (2022).
+
+    Parameters
+    ----------
+    mode : {"online", "offline"}
+    variance : {"auto", "per-record", "pooled", "shrunk"}
+        Of each record on its own; one for all records, of the residuals about each record's mean;
+        or the former shrunk towards the latter, with Student's t as predictive distribution,
+        which is best with few references. "auto" is "shrunk" below 64 references, then
+        "per-record".
+    criterion, clip, label
+        As in `ReferenceAttack`.
+    """
+
+    def __init__(
+        self,
+        mode: str = "online",
+        variance: str = "auto",
+        *,
+        criterion: Any = "accuracy",
+        clip: float | str = "auto",
+        label: str | None = None,
+    ) -> None:
+        self.mode = check_choice(mode, "mode", ("online", "offline"))
+        self.variance = check_choice(variance, "variance", VARIANCES)
+        super().__init__(criterion, clip=clip, label=label)
+
+    def _needs_inside(self) -> bool:
+        return self.mode == "online"
+
+    def _default_label(self) -> str:
+        return f"LiRA({self.mode}, {self.variance})"
+
+    def compared(self, observations: np.ndarray, references: References) -> np.ndarray:
+        """Log likelihood ratio, or log probability of a smaller logit without the record."""
+        seen = logits(references.values, self._clip)
+        values = logits(observations, self._clip)
+        outside = self._world(seen, ~references.inside)
+        if self.mode == "offline":
+            return outside.log_below(values)
+        inside = self._world(seen, references.inside)
+        return inside.log_density(values) - outside.log_density(values)
+
+    def _world(self, values: np.ndarray, chosen: np.ndarray) -> _World:
+        number, mean, squares = masked_moments(values, chosen)
+        freedom = np.maximum(number - 1, 0)
+        pooled = max(squares.sum() / max(freedom.sum(), 1), 1e-12)
+        kind = self.variance
+        if kind == "auto":
+            kind = "per-record" if len(values) >= ENOUGH_FOR_RECORDS else "shrunk"
+        if kind == "pooled":
+            return _World(mean, np.full(mean.shape, np.sqrt(pooled)), None)
+        if kind == "per-record":
+            own = np.where(freedom > 0, squares / np.maximum(freedom, 1), pooled)
+            return _World(mean, np.sqrt(np.maximum(own, LEAST_SHARE * pooled)), None)
+        shrunk = (PRIOR_WEIGHT * pooled + squares) / (PRIOR_WEIGHT + freedom)
+        predictive = shrunk * (1 + 1 / np.maximum(number, 1))
+        return _World(mean, np.sqrt(predictive), PRIOR_WEIGHT + freedom)

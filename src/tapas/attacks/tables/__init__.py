@@ -1,0 +1,1 @@
+"""Attacks that compare single records with a released table."""

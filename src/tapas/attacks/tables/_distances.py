@@ -1,0 +1,209 @@
+"""Distances between records."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from tapas._validate import listing
+from tapas.attacks.tables._numeric_parts import NumericParts, NumericWeights, minkowski_sums
+from tapas.datasets import TabularDataset
+from tapas.errors import ConfigError, SchemaError
+
+LARGEST_MATRIX = 1 << 23
+
+
+class DistanceMetric(ABC):
+    """Distance between every record of one dataset and every record of another.
+
+    A subclass writes `__call__`. Distances can be added, and multiplied by a number. Attribute
+    inference asks for distances either to the target with each possible value, or with the
+    sensitive column equal on both sides, so a metric never meets a masked value.
+    """
+
+    @abstractmethod
+    def __call__(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
+        """Matrix of len(x) rows and len(y) columns."""
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return type(self).__name__
+
+    def __add__(self, other: "DistanceMetric") -> "DistanceMetric":
+        if not isinstance(other, DistanceMetric):
+            return NotImplemented
+        return SumOfDistances(self, other)
+
+    def __mul__(self, factor: float) -> "DistanceMetric":
+        if not isinstance(factor, Real):
+            return NotImplemented
+        return ScaledDistance(self, float(factor))
+
+    __rmul__ = __mul__
+
+    def __str__(self) -> str:
+        return self.label
+
+
+@dataclass(frozen=True)
+class SumOfDistances(DistanceMetric):
+    """The sum of two distances."""
+
+    first: DistanceMetric
+    second: DistanceMetric
+
+    def __call__(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
+        return self.first(x, y) + self.second(x, y)
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return f"{self.first.label}+{self.second.label}"
+
+
+@dataclass(frozen=True)
+class ScaledDistance(DistanceMetric):
+    """A distance times a number."""
+
+    distance: DistanceMetric
+    factor: float
+
+    def __call__(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
+        return self.factor * self.distance(x, y)
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return f"{self.factor:g}*{self.distance.label}"
+
+
+@dataclass(frozen=True)
+class HammingDistance(DistanceMetric):
+    """Number of columns in which two records differ; missing equals missing.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        Count these columns only.
+    """
+
+    columns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.columns is not None:
+            names = (self.columns,) if isinstance(self.columns, str) else tuple(self.columns)
+            object.__setattr__(self, "columns", names)
+
+    def __call__(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
+        _check_same_description(x, y)
+        if self.columns is None:
+            return y.table.count_differences(x.table)
+        unknown = [name for name in self.columns if name not in x.description.columns]
+        if unknown:
+            raise SchemaError(
+                f"{self.label}: there is no column {listing(unknown)}; the columns are "
+                f"{listing(x.description.columns)}"
+            )
+        return y.table.select(self.columns).count_differences(x.table.select(self.columns))
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return "Hamming" if self.columns is None else f"Hamming({', '.join(self.columns)})"
+
+
+@dataclass(frozen=True, eq=False)
+class LpDistance(DistanceMetric):
+    """Minkowski distance of the numeric form of records.
+
+    ``(sum_j w_j |x_j - y_j|^p)^(1/p)`` over the columns of `as_numeric`. A number that is missing
+    in one record only counts as a gap of 1; missing in both, as none.
+
+    Parameters
+    ----------
+    p : float
+        Greater than 0.
+    weights : array, optional
+        One non-negative weight per column of `as_numeric`.
+    scale : TabularDataset, optional
+        Divide each number and each ordered column by its range in this data, so that large
+        numbers do not drown the rest.
+    """
+
+    p: float = 2
+    weights: Any = None
+    scale: TabularDataset | None = None
+
+    def __post_init__(self) -> None:
+        if not self.p > 0:
+            raise ConfigError(f"p must be greater than 0, got {self.p!r}")
+        if self.weights is not None:
+            weights = np.array(self.weights, dtype=float)
+            if not (weights >= 0).all():
+                raise ConfigError(f"weights must be non-negative numbers, got {self.weights!r}")
+            weights.setflags(write=False)
+            object.__setattr__(self, "weights", weights)
+
+    def __call__(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
+        _check_same_description(x, y)
+        left, right = NumericParts.of(x), NumericParts.of(y)
+        if self.scale is not None:
+            _check_same_description(x, self.scale)
+            units = NumericParts.of(self.scale).ranges()
+            left, right = left.scaled(units), right.scaled(units)
+        sums = minkowski_sums(left, right, self.p, self._weights_for(x))
+        if self.p == 1:
+            return sums
+        return np.sqrt(sums) if self.p == 2 else sums ** (1 / self.p)
+
+    def _weights_for(self, x: TabularDataset) -> NumericWeights | None:
+        if self.weights is None:
+            return None
+        expected = (x.description.encoded_dim,)
+        if self.weights.shape != expected:
+            raise ConfigError(
+                f"weights must have one entry per numeric column ({expected[0]}), "
+                f"got shape {self.weights.shape}"
+            )
+        return NumericWeights.of(x, self.weights)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LpDistance) or type(self) is not type(other):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[Any, ...]:
+        weights = None if self.weights is None else tuple(self.weights.ravel().tolist())
+        return self.p, weights, None if self.scale is None else id(self.scale)
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        details = [
+            "weighted" if self.weights is not None else "",
+            "scaled" if self.scale is not None else "",
+        ]
+        words = ", ".join(filter(None, details))
+        return f"L_{self.p:g}" + (f"({words})" if words else "")
+
+
+def blocks_of(records: TabularDataset, width: int) -> list[TabularDataset]:
+    """The records in blocks whose distance matrices to `width` others stay small."""
+    step = max(1, LARGEST_MATRIX // max(1, width))
+    if len(records) <= step:
+        return [records]
+    starts = range(0, len(records), step)
+    return [records.take(range(start, min(start + step, len(records)))) for start in starts]
+
+
+def _check_same_description(x: TabularDataset, y: TabularDataset) -> None:
+    if x.description != y.description:
+        raise SchemaError(
+            f"distances need records of one description; {x.label!r} and {y.label!r} differ"
+        )
