@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapas.attacks import _corr_feature
+from tapas.attacks.features import _corr_feature
 from tapas.attacks.features._corr_feature import CorrSetFeature
 from tapas.attacks.features._hist_feature import HistSetFeature
 from tapas.attacks.features._naive_feature import NaiveSetFeature, StadlerNaiveSetFeature
