@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tapas.metrics import effective_epsilon, resampled_metrics
+from tapas.metrics import effective_epsilon
 from tapas.report import EffectiveEpsilonReport, MIAttackReport, MIAttackSummary
 from tapas.stats import select_threshold
 
@@ -59,13 +59,7 @@ def naive_bootstrap(summaries: list[MIAttackSummary], replicates: int) -> None:
 
 def bootstrap(summaries: list[MIAttackSummary], replicates: int) -> None:
     for seed, summary in enumerate(summaries):
-        resampled_metrics(
-            summary.labels,
-            summary.predictions,
-            summary.scores,
-            num_replicates=replicates,
-            rng=np.random.default_rng(seed),
-        )
+        summary.resampled_metrics(replicates, rng=np.random.default_rng(seed))
 
 
 def main() -> None:

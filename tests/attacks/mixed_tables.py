@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tapas.attacks import Attack
 from tapas.datasets import DataDescription, TabularDataset
+from tapas.game import MEMBERSHIP, Briefing, Goal, Release, TableBriefing
 from tapas.generators import Generator, Raw
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
-    Briefing,
     NoBoxKnowledge,
-    Release,
     TargetedAIA,
     TargetedMIA,
 )
@@ -115,7 +115,33 @@ def attribute_game(
     )
 
 
-def observed(attack: Any, game: Any, data: TabularDataset) -> np.ndarray:
+def membership_briefing(targets: TabularDataset, auxiliary: Any = None) -> TableBriefing:
+    return TableBriefing(MEMBERSHIP, targets, auxiliary)
+
+
+def attribute_briefing(targets: TabularDataset, attribute: str, values: Any) -> TableBriefing:
+    masked = targets.table.with_value(attribute, None)
+    return TableBriefing(
+        Goal("attribute", attribute, tuple(values)),
+        TabularDataset.from_table(masked, targets.description),
+    )
+
+
+def no_samples(number: int) -> list[Release]:
+    raise AssertionError("the attack has no need of simulated releases")
+
+
+def seen(attack: Attack, briefing: Briefing, data: TabularDataset) -> np.ndarray:
+    """What an attack sees in one dataset."""
+    observer = attack.observer(briefing, no_samples)
+    return np.asarray(observer(Release(data), briefing, rng=np.random.default_rng(0)))
+
+
+def observed(attack: Attack, game: TargetedMIA | TargetedAIA, data: TabularDataset) -> np.ndarray:
     """What an attack sees in one dataset, for all targets of a game."""
-    briefing: Briefing = game.briefing(all_targets=True)
-    return np.asarray(attack.observe(Release(data), briefing, rng=np.random.default_rng(0)))
+    return seen(attack, game.briefing(all_targets=True), data)
+
+
+def key_of(attack: Attack, briefing: Briefing | None = None) -> str:
+    """What the attack's observations are remembered under."""
+    return attack.observer(briefing or membership_briefing(outlier()), no_samples).key

@@ -1,14 +1,19 @@
 import pickle
 
+import cloudpickle
 import numpy as np
 import pytest
 from mixed_tables import (
     Deaf,
+    attribute_briefing,
     attribute_game,
+    key_of,
     membership_game,
     mixed_table,
+    no_samples,
     observed,
     outlier,
+    seen,
 )
 from scipy.stats import binom
 from sklearn.neighbors import KernelDensity
@@ -19,7 +24,7 @@ from tapas.attacks.tables._local_neighbourhood import LocalNeighbourhoodAttack
 from tapas.attacks.tables._probability_estimation import ProbabilityEstimationAttack
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.errors import IncompatibleAttackError
-from tapas.threat_models import Release
+from tapas.game import Release
 
 
 def within_binomial(successes: int, trials: int, rate: float) -> bool:
@@ -33,8 +38,8 @@ def within_binomial(successes: int, trials: int, rate: float) -> bool:
 @pytest.mark.parametrize("distance", [HammingDistance(), LpDistance(2)])
 def test_the_score_is_minus_the_distance_to_the_nearest_record(distance):
     targets, data = mixed_table(4, 5, 0.1), mixed_table(20, 6, 0.1)
-    seen = observed(ClosestDistanceMIA(distance), membership_game(targets), data)
-    assert np.array_equal(seen, -distance(targets, data).min(axis=1))
+    scores = observed(ClosestDistanceMIA(distance), membership_game(targets), data)
+    assert np.array_equal(scores, -distance(targets, data).min(axis=1))
 
 
 def test_a_look_up_finds_members_of_a_sample_at_the_rate_of_sampling():
@@ -103,14 +108,14 @@ def naive_scores(distance: DistanceMetric, target: TabularDataset, values, attri
 )
 def test_scores_of_many_values_follow_the_formula_in_their_order(distance, attribute, values):
     targets, data = mixed_table(3, 5), mixed_table(15, 6, 0.1)
-    seen = observed(
+    scores = observed(
         ClosestDistanceAIA(distance), attribute_game(targets, values, attribute=attribute), data
     )
     twins = [
         naive_scores(distance, targets.take([row]), values, attribute, data) for row in range(3)
     ]
-    assert np.allclose(seen, twins, atol=1e-12)
-    assert np.allclose(seen.sum(axis=1), 1)
+    assert np.allclose(scores, twins, atol=1e-12)
+    assert np.allclose(scores.sum(axis=1), 1)
 
 
 def test_of_two_values_the_second_is_scored_and_one_half_takes_the_nearer():
@@ -143,7 +148,7 @@ def test_infinite_distances_of_a_metric_leave_scores_defined():
 def test_the_recorded_value_of_the_target_is_never_used():
     data = mixed_table(20, 4)
     for attribute, values in (("sex", ("F", "M")), ("visits", (1, 2, 3))):
-        seen = [
+        scores = [
             observed(
                 ClosestDistanceAIA(LpDistance(2)),
                 attribute_game(record, values, attribute=attribute),
@@ -152,8 +157,8 @@ def test_the_recorded_value_of_the_target_is_never_used():
             for record in (outlier("F"), outlier("M"), outlier(None))
         ]
         if attribute == "sex":
-            assert np.array_equal(seen[0], seen[1])
-            assert np.array_equal(seen[0], seen[2])
+            assert np.array_equal(scores[0], scores[1])
+            assert np.array_equal(scores[0], scores[2])
 
 
 @pytest.mark.parametrize("values", [("F", "M"), ("M", "F"), ("U", "F", "M")])
@@ -182,10 +187,8 @@ def test_free_text_attributes_can_be_inferred_by_hamming():
     description = DataDescription(schema)
     data = TabularDataset([["x", 1], ["y", 2], ["z", 3]], description)
     target = TabularDataset([["y", 2]], description)
-    game = attribute_game(outlier()).briefing()
-    briefing = type(game)("attribute", target, "word", ("q", "y"))
-    seen = ClosestDistanceAIA().observe(Release(data), briefing, rng=np.random.default_rng(0))
-    assert seen.tolist() == [1.0]
+    briefing = attribute_briefing(target, "word", ("q", "y"))
+    assert seen(ClosestDistanceAIA(), briefing, data).tolist() == [1.0]
 
 
 # -- both --------------------------------------------------------------------------------------
@@ -209,15 +212,51 @@ def test_observations_are_shared_by_equal_distances_and_only_by_them():
         def observe(self, release, briefing, *, rng):
             return 2 * super().observe(release, briefing, rng=rng)
 
-    key = ClosestDistanceMIA(LpDistance(2)).observation_key
-    assert key == ClosestDistanceMIA(LpDistance(2), ("tp", 0.3)).observation_key
+    weights = np.arange(14.0)
+    key = key_of(ClosestDistanceMIA(LpDistance(2, weights, mixed_table(5))))
+    assert key == key_of(ClosestDistanceMIA(LpDistance(2, weights, mixed_table(5)), ("tp", 0.3)))
     different = [
         ClosestDistanceMIA(),
-        ClosestDistanceAIA(LpDistance(2)),
-        Louder(LpDistance(2)),
-        ClosestDistanceMIA(LpDistance(1)),
+        ClosestDistanceAIA(LpDistance(2, weights, mixed_table(5))),
+        Louder(LpDistance(2, weights, mixed_table(5))),
+        ClosestDistanceMIA(LpDistance(1, weights, mixed_table(5))),
+        ClosestDistanceMIA(LpDistance(2, weights + 1, mixed_table(5))),
+        ClosestDistanceMIA(LpDistance(2, weights, mixed_table(6))),
+        ClosestDistanceMIA(2 * LpDistance(2, weights, mixed_table(5))),
     ]
-    assert all(key != attack.observation_key for attack in different)
+    assert len({key, *map(key_of, different)}) == 1 + len(different)
+
+
+def test_what_a_distance_computes_on_the_way_does_not_change_what_it_is():
+    attack = ClosestDistanceMIA(LpDistance(2, scale=mixed_table(5)))
+    before = key_of(attack)
+    observed(attack, membership_game(outlier()), mixed_table(9))
+    assert attack.distance.scale.data.shape == (5, 9)
+    assert key_of(attack) == before
+    attack.distance.scale.add_records(outlier(), in_place=True)
+    assert key_of(attack) != before
+
+
+def test_every_parameter_and_method_of_a_metric_of_ones_own_counts():
+    class Gap(DistanceMetric):
+        def __init__(self, column, power):
+            self.column, self._power = column, power
+
+        def __call__(self, x, y):
+            gaps = x.as_numeric[:, [self.column]] - y.as_numeric[:, self.column]
+            return self.shaped(np.abs(gaps))
+
+        def shaped(self, gaps):
+            return gaps**self._power
+
+    class Edited(Gap):
+        def shaped(self, gaps):
+            return gaps**self._power + 1
+
+    keys = [key_of(ClosestDistanceMIA(d)) for d in (Gap(1, 2), Gap(1, 3), Gap(2, 2), Edited(1, 2))]
+    assert len(set(keys)) == 4
+    assert keys[0] == key_of(ClosestDistanceMIA(Gap(1, 2)))
+    assert key_of(ClosestDistanceMIA(0.5 * Gap(1, 2) + Gap(1, 3))) not in keys
 
 
 def test_a_metric_without_a_hash_still_works():
@@ -249,9 +288,16 @@ def test_attacks_and_briefings_travel_between_processes():
     game = attribute_game(mixed_table(2, 3), ("U", "F", "M"))
     data = mixed_table(10, 4)
     attack = ClosestDistanceAIA(LpDistance(2))
-    twin, briefing = pickle.loads(pickle.dumps((attack, game.briefing(all_targets=True))))  # noqa: S301
-    there = twin.observe(Release(data), briefing, rng=np.random.default_rng(0))
-    assert np.array_equal(there, observed(attack, game, data))
+    attack.train(attribute_game(mixed_table(1, 3), ("U", "F", "M")), num_samples=10)
+    briefing = game.briefing(all_targets=True)
+    observer = attack.observer(briefing, no_samples)
+    for dumps in (pickle.dumps, cloudpickle.dumps):
+        content = dumps((observer, briefing))
+        assert b"TargetedAIA" not in content
+        twin, told = pickle.loads(content)  # noqa: S301
+        there = twin(Release(data), told, rng=np.random.default_rng(0))
+        assert np.array_equal(there, observed(attack, game, data))
+        assert twin.key == observer.key
 
 
 def test_earlier_import_paths_lead_to_the_same_classes():

@@ -4,7 +4,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mixed_tables import DESCRIPTION, Deaf, membership_game, mixed_table, observed, outlier
+from mixed_tables import (
+    DESCRIPTION,
+    Deaf,
+    key_of,
+    membership_briefing,
+    membership_game,
+    mixed_table,
+    observed,
+    outlier,
+    seen,
+)
 
 from tapas.attacks import (
     DOMIAS,
@@ -15,8 +25,8 @@ from tapas.attacks import (
 from tapas.attacks.tables._mixed_kernel import MixedKernel
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.errors import ConfigError, IncompatibleAttackError, SchemaError, StatisticsError
+from tapas.game import MEMBERSHIP, Setting, unfit
 from tapas.generators import Raw
-from tapas.threat_models import Briefing, Release
 
 BOTH = [DOMIAS(), LocalNeighboursWithReference()]
 
@@ -24,8 +34,7 @@ BOTH = [DOMIAS(), LocalNeighboursWithReference()]
 def look(
     attack: Any, released: TabularDataset, targets: TabularDataset, reference: Any
 ) -> np.ndarray:
-    briefing = Briefing("membership", targets, auxiliary=reference)
-    return np.asarray(attack.observe(Release(released), briefing, rng=np.random.default_rng(0)))
+    return seen(attack, membership_briefing(targets, reference), released)
 
 
 def naive_log_density(
@@ -135,6 +144,9 @@ def test_without_reference_data_the_attack_is_refused(attack: Any) -> None:
     for nothing in (None, data.empty()):
         with pytest.raises(IncompatibleAttackError, match="reference"):
             look(attack, data, data, nothing)
+    assert attack.needs.auxiliary
+    assert unfit(attack.needs, attack.label, Setting("Game", "table", MEMBERSHIP, auxiliary=False))
+    assert not unfit(attack.needs, attack.label, Setting("Game", "table", MEMBERSHIP))
 
 
 @pytest.mark.parametrize("attack", BOTH, ids=str)
@@ -168,11 +180,12 @@ def test_trained_on_trials_it_finds_an_outlier_and_nothing_where_nothing_leaks(a
 
 
 def test_attacks_with_equal_parameters_share_observations() -> None:
-    assert DOMIAS().observation_key == DOMIAS(("fp", 0.1)).observation_key
-    assert DOMIAS().observation_key != DOMIAS(bandwidth=0.2).observation_key
+    assert key_of(DOMIAS()) == key_of(DOMIAS(("fp", 0.1)))
+    assert key_of(DOMIAS()) != key_of(DOMIAS(bandwidth=0.2))
     near = LocalNeighboursWithReference
-    assert near(3, HammingDistance()).observation_key == near(3, HammingDistance()).observation_key
-    assert near(3).observation_key != near(4).observation_key
+    assert key_of(near(3, HammingDistance())) == key_of(near(3, HammingDistance()))
+    assert key_of(near(3)) != key_of(near(3, HammingDistance()))
+    assert key_of(near(3)) != key_of(near(4))
     game = membership_game(outlier())
     data = mixed_table(30, 4)
     assert observed(near(3, HammingDistance()), game, data).shape == (1,)

@@ -1,12 +1,14 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks.models._label_only import LabelOnlyMIA, RightAndMore
 from tapas.attacks.models._own_models import FEWEST_RECORDS, NUM_OWN_MODELS, own_certainty
+from tapas.game import MEMBERSHIP, Address, Attack, ModelBriefing, Release
 from tapas.metrics import auc
-from tapas.models import Records
-from tapas.threat_models._model_mia import ModelMIA
+from tapas.models import Records, SklearnTrainer, as_model
+from tapas.threat_models import ModelMIA
 
 RNG = np.random.default_rng
 
@@ -18,6 +20,15 @@ def hard_and_easy(records: int = 1_200, seed: int = 0) -> tuple:
     y = np.where(X[:, 1] > 0, rng.random(records) < 0.5, X[:, 0] > 0).astype(int)
     half = records // 2
     return (X[:half], y[:half]), (X[half:], y[half:])
+
+
+def seen_in_test(threat_model: ModelMIA, attack: Attack) -> np.ndarray:
+    """What an attack sees of the audited model."""
+    game = threat_model.game
+    address = Address(game.seed, "test", 0)
+    (trial,) = game.play([address])
+    rng = game.observation_rng(address)
+    return attack.observe(trial.release, game.briefing("test"), rng=rng)
 
 
 def certainty(targets: Records, held: Records | None) -> np.ndarray:
@@ -82,7 +93,7 @@ def test_without_calibration_a_longer_distance_is_a_higher_score() -> None:
     attack = LabelOnlyMIA(max_queries=60, calibrate=False)
     attack.train(threat_model)
     scores = threat_model.test(attack).scores
-    seen = threat_model.observe(attack, training=False).values[0]
+    seen = seen_in_test(threat_model, attack)
     np.testing.assert_array_equal(scores, seen[:, 1])
     np.testing.assert_array_equal(scores > 0, threat_model.judged_records()["correct"])
     assert attack.label == "LabelOnlyMIA(boundary, 60 queries, not calibrated)"
@@ -96,16 +107,47 @@ def test_a_fixed_threshold_reads_distances_without_training() -> None:
     attack.train(threat_model)
     summary = threat_model.test(attack)
     np.testing.assert_array_equal(summary.predictions, summary.scores >= 0.1)
-    assert threat_model.observe(attack, training=False).values.shape == (1, 150, 2)
+    assert seen_in_test(threat_model, attack).shape == (150, 2)
 
 
 def test_other_columns_count_only_where_the_prediction_is_right() -> None:
     rng = RNG(3)
     right, other = rng.integers(0, 2, 400), rng.standard_normal(400)
     members = (other > 0) & (right > 0)
-    learned = RightAndMore().fit(np.column_stack([right, other]), members)
+    learned = RightAndMore.learn(np.column_stack([right, other]), members)
     wrong = learned.probability(np.column_stack([np.zeros(50), np.linspace(-9, 9, 50)]))
     assert np.ptp(wrong) == 0
     rising = learned.probability(np.column_stack([np.ones(50), np.linspace(-3, 3, 50)]))
     assert (np.diff(rising) > 0).all()
     assert rising[-1] > 0.9 > 0.2 > wrong[0]
+
+
+@pytest.mark.parametrize("method", ["boundary", "noise"])
+def test_only_real_categories_are_ever_asked_about(method: str) -> None:
+    rng = RNG(4)
+    towns = pd.CategoricalDtype(["york", "hull", "leeds"])
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 10, 200),
+            "town": pd.Series(rng.choice(["york", "hull"], 200), dtype=towns),
+            "job": rng.choice(["cook", "clerk", "none"], 200),
+        }
+    )
+    records = Records(frame, ((frame["age"] > 40) ^ (frame["town"] == "york")).to_numpy())
+    model = SklearnTrainer(DecisionTreeClassifier(), encode=True).train(
+        records.X, records.y, rng=rng
+    )
+    asked: list[pd.DataFrame] = []
+
+    def spied(X: pd.DataFrame) -> np.ndarray:
+        asked.append(X)
+        return model.predict(X)
+
+    release = Release(as_model(spied, classes=model.classes, outputs="labels"))
+    LabelOnlyMIA(method, 200).observe(release, ModelBriefing(MEMBERSHIP, records), rng=rng)
+    questions = pd.concat(asked)
+    assert len(questions) > 20 * len(records)
+    assert questions["town"].dtype == towns
+    assert set(questions["town"]) <= {"york", "hull", "leeds"}
+    assert set(questions["job"]) <= {"cook", "clerk", "none"}
+    assert method == "boundary" or "leeds" in set(questions["town"])

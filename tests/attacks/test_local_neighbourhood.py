@@ -4,6 +4,7 @@ from mixed_tables import (
     DESCRIPTION,
     Deaf,
     attribute_game,
+    key_of,
     membership_game,
     mixed_table,
     observed,
@@ -157,8 +158,9 @@ def test_labels_defaults_and_refusals():
         "LocalNeighbourhood(L_2, 0.5, accuracy)"
     )
     assert LocalNeighbourhoodAttack(label="mine").label == "mine"
-    assert attack.observation_key == LocalNeighbourhoodAttack(criterion=("tp", 1)).observation_key
-    assert attack.observation_key != LocalNeighbourhoodAttack(radius=2).observation_key
+    assert key_of(attack) == key_of(LocalNeighbourhoodAttack(criterion=("tp", 1)))
+    assert key_of(attack) != key_of(LocalNeighbourhoodAttack(radius=2))
+    assert key_of(attack) != key_of(LocalNeighbourhoodAttack(LpDistance(1)))
     for radius in (-1, "1", None, float("nan"), True):
         with pytest.raises(ConfigError, match="radius"):
             LocalNeighbourhoodAttack(radius=radius)

@@ -14,7 +14,7 @@ from tapas.attacks.models._label_only import LabelOnlyMIA
 from tapas.attacks.models._lira import LiRA
 from tapas.attacks.models._prediction_features import PredictionFeatures
 from tapas.attacks.models._quantile import QuantileMIA
-from tapas.attacks.models._reference_attack import References, masked_moments
+from tapas.attacks.models._reference_attack import masked_moments, rehearsed, without_pair_of
 from tapas.attacks.models._rmia import RMIA
 from tapas.attacks.models._rule_based import RuleBasedMIA
 from tapas.attacks.models._score_attacks import (
@@ -25,9 +25,10 @@ from tapas.attacks.models._score_attacks import (
 )
 from tapas.attacks.models._score_statistics import clip_for, logits, statistics_of
 from tapas.errors import ConfigError, IncompatibleAttackError, NotTrainedError, TapasWarning
+from tapas.game import MEMBERSHIP, Address, Attack, Board, Scorer
 from tapas.metrics import auc
 from tapas.models import as_model
-from tapas.threat_models._model_mia import ModelMIA
+from tapas.threat_models import ModelMIA
 
 RNG = np.random.default_rng
 
@@ -37,6 +38,34 @@ def observed(logit: np.ndarray) -> np.ndarray:
     probabilities = np.stack([expit(logit.ravel()), expit(-logit.ravel())], axis=1)
     rows = statistics_of(probabilities, np.zeros(logit.size, dtype=int))
     return rows.reshape(*logit.shape, -1)
+
+
+def known(values: np.ndarray, members: np.ndarray) -> Board:
+    """Records that can be learnt from and are not judged, on one model."""
+    nobody = np.zeros(members.shape[1], dtype=bool)
+    return Board(values, members, np.zeros(len(values), dtype=int), MEMBERSHIP, nobody)
+
+
+def references(values: np.ndarray, inside: np.ndarray) -> Board:
+    """The judged records on models that come in complementary pairs."""
+    everybody = np.ones(inside.shape[1], dtype=bool)
+    return Board(values, inside, np.arange(len(values)) // 2, MEMBERSHIP, everybody)
+
+
+def fitted(attack: Attack, board: Board) -> Scorer:
+    before = dict(vars(attack))
+    scorer = attack.fit(board, rng=RNG(0))
+    assert vars(attack) == before
+    return scorer
+
+
+def seen_in_test(threat_model: ModelMIA, attack: Attack) -> np.ndarray:
+    """What an attack sees of the audited model."""
+    game = threat_model.game
+    address = Address(game.seed, "test", 0)
+    (trial,) = game.play([address])
+    rng = game.observation_rng(address)
+    return attack.observe(trial.release, game.briefing("test"), rng=rng)[None]
 
 
 def gaussian_game(
@@ -105,12 +134,11 @@ def test_thresholds_per_class_beat_a_global_one_where_classes_differ() -> None:
     p = expit(logit)
     rows = np.where((codes == 0)[:, None], np.stack([p, 1 - p], 1), np.stack([1 - p, p], 1))
     seen = statistics_of(rows, codes)[None]
-    known, judged = slice(0, 2000), slice(2000, None)
+    learnt, judged = slice(0, 2000), slice(2000, None)
     accuracy = {}
     for per_class in (False, True):
-        attack = LossMIA(per_class=per_class)
-        attack.fit(seen[:, known], members[None, known], rng=rng)
-        guesses = attack.decide(attack.score(seen[:, judged]))[0]
+        scorer = fitted(LossMIA(per_class=per_class), known(seen[:, learnt], members[None, learnt]))
+        guesses = scorer.decide(scorer.score(seen[:, judged]))[0]
         accuracy[per_class] = (guesses == members[judged]).mean()
     # One threshold serves one class and guesses the other blindly; three standard errors of 2,000
     # records are 0.033.
@@ -125,18 +153,16 @@ def test_a_class_with_few_known_records_keeps_the_global_threshold() -> None:
     members = np.arange(104) % 2 == 0
     p = rng.random(104)
     rows = np.where((codes == 0)[:, None], np.stack([p, 1 - p], 1), np.stack([1 - p, p], 1))
-    attack = LossMIA(per_class=True)
-    attack.fit(statistics_of(rows, codes)[None], members[None], rng=rng)
-    assert set(attack._thresholds) == {0}
+    scorer = fitted(LossMIA(per_class=True), known(statistics_of(rows, codes)[None], members[None]))
+    assert set(scorer.of_classes) == {0}
 
 
 def test_an_untrained_attack_says_so() -> None:
-    rows = observed(np.zeros((1, 3)))
-    for attack in (LossMIA(), LiRA(), RMIA(), CalibratedLossMIA(), QuantileMIA()):
-        with pytest.raises(NotTrainedError, match="call train"):
-            attack.decide(attack.score(rows))
-    with pytest.raises(NotTrainedError):
-        BlackBoxMIA().score(np.array([[[0, 0.5, 0.5]]]))
+    members, _ = overfitted()
+    model = DecisionTreeClassifier(random_state=0).fit(*members)
+    for attack in (LossMIA(), LiRA(), RMIA(), CalibratedLossMIA(), QuantileMIA(), BlackBoxMIA()):
+        with pytest.raises(NotTrainedError, match="train"):
+            attack.attack_score([model])
 
 
 # -- reference models ------------------------------------------------------------------------
@@ -158,8 +184,8 @@ def test_masked_moments_equal_a_naive_twin() -> None:
 def test_lira_reaches_the_optimal_roc_of_a_gaussian_game() -> None:
     gap = 1.5
     seen, inside, target, members = gaussian_game(6000, 64, 0, gap)
-    attack = LiRA(variance="pooled").fit(seen, inside, rng=RNG(0))
-    scores = attack.score(target)[0]
+    scorer = fitted(LiRA(variance="pooled"), references(seen, inside))
+    scores = scorer.score(target)[0]
     # Neyman-Pearson: the gap in standard deviations fixes the whole curve. The means of 32
     # references each are known to 1/32 of the variance only.
     slope = gap / np.sqrt(1 + 1 / 32)
@@ -168,7 +194,7 @@ def test_lira_reaches_the_optimal_roc_of_a_gaussian_game() -> None:
         threshold = np.quantile(scores[~members], 1 - fpr)
         optimal = ndtr(slope - ndtri(1 - fpr))
         assert (scores[members] > threshold).mean() == pytest.approx(optimal, abs=0.05)
-    guesses = attack.decide(scores[None])[0]
+    guesses = scorer.decide(scores[None])[0]
     assert (guesses == members).mean() == pytest.approx(ndtr(slope / 2), abs=0.02)
 
 
@@ -176,17 +202,19 @@ def test_reference_attacks_agree_with_their_formulae() -> None:
     seen, inside, target, _ = gaussian_game(50, 8, 3)
     phi, value = logits(seen, 1e-12), logits(target, 1e-12)[0]
     outside_mean = np.array([phi[~inside[:, j], j].mean() for j in range(50)])
-    calibrated = CalibratedLossMIA(clip=1e-12).fit(seen, inside, rng=RNG(0)).score(target)[0]
+    board = references(seen, inside)
+    calibrated = fitted(CalibratedLossMIA(clip=1e-12), board).score(target)[0]
     np.testing.assert_allclose(calibrated, value - outside_mean)
     p, q = seen[..., 1], target[0, :, 1]
     mean_in = np.array([p[inside[:, j], j].mean() for j in range(50)])
     mean_out = np.array([p[~inside[:, j], j].mean() for j in range(50)])
-    online = RMIA().fit(seen, inside, rng=RNG(0))
+    online = fitted(RMIA(), board)
+    population = online.comparison.population
     ratio = np.log(q / ((mean_in + mean_out) / 2))
     np.testing.assert_array_equal(np.argsort(online.score(target)[0]), np.argsort(ratio))
-    share = (ratio[:, None] > online._population).mean(axis=1)
-    np.testing.assert_allclose(online.score(target)[0], share, atol=1 / len(online._population))
-    offline = RMIA("offline", a=0.6).fit(seen, inside, rng=RNG(0))
+    share = (ratio[:, None] > population).mean(axis=1)
+    np.testing.assert_allclose(online.score(target)[0], share, atol=1 / len(population))
+    offline = fitted(RMIA("offline", a=0.6), board)
     ratio = np.log(q / ((1.6 * mean_out + 0.4) / 2))
     np.testing.assert_array_equal(np.argsort(offline.score(target)[0]), np.argsort(ratio))
 
@@ -195,6 +223,7 @@ def test_lira_variances_agree_with_their_formulae() -> None:
     from scipy.stats import norm, t
 
     seen, inside, target, _ = gaussian_game(40, 8, 4)
+    board = references(seen, inside)
     phi, value = logits(seen, 1e-12), logits(target, 1e-12)[0]
 
     def parts(chosen: np.ndarray) -> tuple:
@@ -213,15 +242,15 @@ def test_lira_variances_agree_with_their_formulae() -> None:
         return t.logpdf(value, 7, mean, sigma * np.sqrt(1 + 1 / 4))
 
     for kind in ("pooled", "per-record", "shrunk"):
-        attack = LiRA(variance=kind, clip=1e-12).fit(seen, inside, rng=RNG(0))
+        scorer = fitted(LiRA(variance=kind, clip=1e-12), board)
         expected = density(kind, inside) - density(kind, ~inside)
-        np.testing.assert_allclose(attack.score(target)[0], expected, rtol=1e-6)
-    shrunk = LiRA(clip=1e-12).fit(seen, inside, rng=RNG(0)).score(target)
-    np.testing.assert_allclose(
-        shrunk, LiRA(variance="shrunk", clip=1e-12).fit(seen, inside, rng=RNG(0)).score(target)
+        np.testing.assert_allclose(scorer.score(target)[0], expected, rtol=1e-6)
+    shrunk, automatic = (
+        fitted(LiRA(variance=kind, clip=1e-12), board).score(target) for kind in ("shrunk", "auto")
     )
+    np.testing.assert_array_equal(shrunk, automatic)
     mean, _, pooled = parts(~inside)
-    offline = LiRA("offline", "pooled", clip=1e-12).fit(seen, inside, rng=RNG(0))
+    offline = fitted(LiRA("offline", "pooled", clip=1e-12), board)
     np.testing.assert_allclose(
         offline.score(target)[0], norm.logcdf(value, mean, np.sqrt(pooled)), rtol=1e-6
     )
@@ -230,8 +259,8 @@ def test_lira_variances_agree_with_their_formulae() -> None:
 def test_offline_lira_still_ranks_records_far_above_the_outside_mean() -> None:
     seen = observed(RNG(0).normal(0, 0.5, (8, 30)))
     inside = np.tile(np.arange(8) % 2 == 0, (30, 1)).T
-    attack = LiRA("offline").fit(seen, inside, rng=RNG(0))
-    far = attack.score(observed(np.linspace(1, 12, 30)[None] + np.zeros((1, 30))))
+    scorer = fitted(LiRA("offline"), references(seen, inside))
+    far = scorer.score(observed(np.linspace(1, 12, 30)[None] + np.zeros((1, 30))))
     assert (np.diff(np.argsort(far[0])) >= -29).all()
     assert len(np.unique(far)) == 30
 
@@ -245,8 +274,8 @@ def test_with_few_references_rmia_and_shrunk_lira_beat_per_record_variances() ->
             ("shrunk", LiRA(variance="shrunk")),
             ("rmia", RMIA()),
         ):
-            attack.fit(seen, inside, rng=RNG(0))
-            found[name].append(auc(members, attack.score(target)[0]))
+            scorer = fitted(attack, references(seen, inside))
+            found[name].append(auc(members, scorer.score(target)[0]))
     assert np.mean(found["shrunk"]) > np.mean(found["own"]) + 0.02
     assert np.mean(found["rmia"]) > 0.6
 
@@ -256,12 +285,10 @@ def test_leaving_the_complement_out_keeps_rehearsals_honest() -> None:
     rng = RNG(0)
     inside = rng.random((2, 4000)) < 0.5
     inside = np.stack([inside, ~inside], axis=1).reshape(4, 4000)
-    references = References(observed(rng.standard_normal((4, 4000))), inside, np.arange(4) // 2)
-    rest = references.without_pair_of(1)
-    assert len(rest.values) == 2
-    attack = LiRA()
-    attack.fit(references.values, inside, rng=rng)
-    scores, members = attack._rehearse(references)
+    board = references(observed(rng.standard_normal((4, 4000))), inside)
+    rest = without_pair_of(board, 1)
+    np.testing.assert_array_equal(rest.values, board.values[2:])
+    scores, members = rehearsed(fitted(LiRA(), board).comparison, board)
     assert abs(auc(members.ravel(), scores.ravel()) - 0.5) < 0.02
 
 
@@ -352,9 +379,40 @@ def test_prediction_features_are_finite_for_extreme_and_many_classes() -> None:
 
 def test_an_attack_needs_members_and_non_members_to_learn_from() -> None:
     rows = observed(np.zeros((1, 20)))
+    board = references(np.repeat(rows, 4, axis=0), np.ones((4, 20), dtype=bool))
     for attack in (LossMIA(), CalibratedLossMIA()):
         with pytest.raises(IncompatibleAttackError, match="both members and non-members"):
-            attack.fit(np.repeat(rows, 4, axis=0), np.ones((4, 20), bool), rng=RNG(0))
+            fitted(attack, board)
+    with pytest.raises(IncompatibleAttackError, match="at least 4 reference models, got 2"):
+        fitted(LiRA(), board.of_releases(slice(2)))
+
+
+def test_attacks_learn_from_records_that_are_not_judged_and_judge_by_those_that_are() -> None:
+    seen, inside, target, _ = gaussian_game(60, 8, 5)
+    judged = np.arange(60) < 20
+    board = Board(seen, inside & ~judged, np.arange(8) // 2, MEMBERSHIP, judged)
+    for attack in (LossMIA(), QuantileMIA()):
+        alone = fitted(attack, known(seen[:, ~judged], inside[:, ~judged]))
+        assert fitted(attack, board).threshold == alone.threshold
+    scorer = fitted(LiRA("offline", "pooled", clip=1e-9), board)
+    pool = references(seen[:, ~judged], inside[:, ~judged])
+    assert scorer.threshold == fitted(LiRA("offline", "pooled", clip=1e-9), pool).threshold
+    assert scorer.references.num_targets == 20
+    assert not scorer.references.secrets.any()
+    assert scorer.score(target[:, :20]).shape == (1, 20)
+
+
+def test_attacks_that_look_at_the_same_share_what_they_see() -> None:
+    def key(attack: Attack) -> str:
+        return attack.observer(None, lambda number: []).key
+
+    statistics = {key(attack) for attack in (LossMIA(), EntropyMIA(("fp", 0.1)), LiRA(), RMIA())}
+    vectors = {key(BlackBoxMIA(kind)) for kind in ("nn", "lr")}
+    walks = {key(LabelOnlyMIA(criterion=kind)) for kind in ("accuracy", ("tp", 0.5))}
+    others = {key(RuleBasedMIA()), key(QuantileMIA()), key(LabelOnlyMIA("noise"))}
+    shorter = {key(LabelOnlyMIA(max_queries=50)), key(LabelOnlyMIA(calibrate=False))}
+    assert [len(keys) for keys in (statistics, vectors, walks, others, shorter)] == [1, 1, 1, 3, 2]
+    assert len(statistics | vectors | walks | others | shorter) == 8
 
 
 # -- labels only -----------------------------------------------------------------------------
@@ -400,7 +458,8 @@ def test_a_boundary_that_cannot_be_found_is_reported_and_counted_as_neither() ->
     with pytest.warns(TapasWarning, match="boundary was not found"):
         summary = threat_model.test(attack)
     right = threat_model.judged_records()["correct"].to_numpy()
-    np.testing.assert_array_equal(attack.failed_[0], right)
+    failed = LabelOnlyMIA.failed(seen_in_test(threat_model, attack))
+    np.testing.assert_array_equal(failed[0], right)
     assert np.isfinite(summary.scores).all()
 
 

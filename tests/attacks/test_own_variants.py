@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mixed_tables import key_of
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from tapas.attacks import (
+    ClosestDistanceMIA,
     CorrSetFeature,
     GroundhogAttack,
     HistSetFeature,
@@ -17,6 +19,7 @@ from tapas.attacks import (
 )
 from tapas.datasets import load_sample
 from tapas.errors import ConfigError, ThreatModelError
+from tapas.game import MEMBERSHIP, Briefing, Release
 from tapas.generators import Raw
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
@@ -62,6 +65,44 @@ def test_a_groundhog_that_observes_otherwise_does_not_share_observations() -> No
         attack.train(threat_model, num_samples=20)
         scores.append(threat_model.test(attack, 20).scores.tolist())
     assert scores[0] == scores[1]
+
+
+def test_what_a_variant_observes_by_is_part_of_its_key() -> None:
+    class Louder(ClosestDistanceMIA):
+        def __init__(self, factor: float) -> None:
+            super().__init__()
+            self.factor = factor
+
+        def observe(self, release: Any, briefing: Any, *, rng: Any) -> Any:
+            return self.factor * super().observe(release, briefing, rng=rng)
+
+    class Nearer(LocalNeighbourhoodAttack):
+        def _inside(self, targets: Any, synthetic: Any) -> Any:
+            return np.zeros((len(targets), len(synthetic)), dtype=bool)
+
+    briefing = _membership().briefing(all_targets=True)
+    attacks = [ClosestDistanceMIA(), Louder(2), Louder(3), LocalNeighbourhoodAttack(), Nearer()]
+    assert len({key_of(attack, briefing) for attack in attacks}) == 5
+    assert key_of(Louder(2), briefing) == key_of(Louder(2), briefing)
+
+
+def test_a_groundhog_that_observes_more_is_asked_with_ranges_that_were_learnt_first() -> None:
+    class AlsoSize(GroundhogAttack):
+        def observe(self, release: Any, briefing: Any, *, rng: Any) -> Any:
+            seen = super().observe(release, briefing, rng=rng)
+            return np.append(seen, [[len(release.table)]], axis=1)
+
+    told = Briefing(MEMBERSHIP)
+    releases = [Release(load_sample("clinic", 50, seed=number)) for number in range(12)]
+    attack = AlsoSize()
+    observer = attack.observer(told, lambda number: releases[:number])
+    plain = GroundhogAttack().observer(told, lambda number: releases[:number])
+    for release in releases:
+        more = observer(release, told, rng=np.random.default_rng(0))
+        assert more[:, :-1].tolist() == plain(release, told, rng=np.random.default_rng(0)).tolist()
+        assert more[0, -1] == 50
+    assert observer.key != plain.key
+    assert attack.classifier.features.learns
 
 
 def test_a_feature_that_extracts_otherwise_is_asked_inside_a_sum() -> None:

@@ -1,6 +1,14 @@
 import numpy as np
 import pytest
-from mixed_tables import DESCRIPTION, Deaf, attribute_game, membership_game, mixed_table, outlier
+from mixed_tables import (
+    DESCRIPTION,
+    Deaf,
+    attribute_game,
+    key_of,
+    membership_game,
+    mixed_table,
+    outlier,
+)
 from mixed_tables import observed as look
 from scipy.stats import binom
 from sklearn.mixture import GaussianMixture
@@ -126,10 +134,18 @@ def test_the_estimator_itself_can_be_fitted_again():
 
 def test_observations_are_shared_by_equal_models_and_follow_changed_parameters():
     model = KernelDensity()
-    key = ProbabilityEstimationAttack(model, "accuracy").observation_key
-    assert key == ProbabilityEstimationAttack(KernelDensity(), ("tp", 0.5)).observation_key
+    attack = ProbabilityEstimationAttack(model, "accuracy")
+    key = key_of(attack)
+    assert key == key_of(ProbabilityEstimationAttack(KernelDensity(), ("tp", 0.5)))
+    named = sklearnDensityEstimator(KernelDensity(), "mine")
+    assert key == key_of(ProbabilityEstimationAttack(named, "accuracy"))
+    attack.estimator.fit(mixed_table(9))
+    assert key == key_of(attack)
+    assert key != key_of(
+        ProbabilityEstimationAttack(KernelDensity(), "accuracy", scale=mixed_table(9))
+    )
     model.set_params(bandwidth=3)
-    assert key != ProbabilityEstimationAttack(model, "accuracy").observation_key
+    assert key != key_of(attack)
 
 
 def test_wrong_use_is_refused_with_advice():

@@ -5,16 +5,22 @@ from math import comb
 import numpy as np
 import pandas as pd
 import pytest
+from mixed_tables import attribute_briefing, membership_briefing
+from sklearn.ensemble import RandomForestClassifier
 
+from tapas._spec import spec_of
+from tapas.attacks import FeatureBasedSetClassifier, ShadowModellingAttack
 from tapas.attacks.features import _query_feature
 from tapas.attacks.features._query_feature import (
     RandomTargetedQueryFeature,
     count_conjunctions,
     draw_subsets,
 )
-from tapas.datasets import DataDescription, TabularDataset
+from tapas.datasets import DataDescription, TabularDataset, load_sample
 from tapas.errors import ConfigError, SchemaError
-from tapas.threat_models import Briefing
+from tapas.game import Briefing, Goal
+from tapas.generators import Raw
+from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedAIA
 
 TABLE = DataDescription(
     [
@@ -48,10 +54,10 @@ def same(values, wanted):
     return values.isna() if pd.isna(wanted) else values == wanted
 
 
-def looped_counts(feature, dataset, target):
+def looped_counts(feature, dataset, target, masked=None):
     """One query and one column at a time."""
     frame, wanted = dataset.copy().data, target.copy().data.iloc[0]
-    plan = feature._plan(target, None)
+    plan = feature._plan(target, masked)
     counts = []
     for query, conditions in zip(plan.queries, plan.conditions, strict=True):
         agrees = pd.Series(True, index=frame.index)
@@ -160,6 +166,21 @@ def test_queries_follow_from_the_seed():
     assert RandomTargetedQueryFeature(target, 3, 10, seed=drawn.seed).queries == drawn.queries
 
 
+def test_a_feature_is_what_its_parameters_say_whatever_it_has_seen():
+    feature = RandomTargetedQueryFeature(table(1), 2, 5, 4, seed=1)
+    before = spec_of(feature)
+    feature([table(9)])
+    assert spec_of(feature) == before == spec_of(RandomTargetedQueryFeature(table(1), 2, 5, 4, 1))
+    others = [
+        RandomTargetedQueryFeature(table(1, seed=2), 2, 5, 4, 1),
+        RandomTargetedQueryFeature(table(1), 3, 5, 4, 1),
+        RandomTargetedQueryFeature(table(1), 2, 5, 4, 2),
+        RandomTargetedQueryFeature(table(1), 2, 5, 4, 1, ("size", "cost")),
+        feature.fitted_to([table(9)]),
+    ]
+    assert len({before.digest, *(spec_of(other).digest for other in others)}) == 6
+
+
 def test_the_documented_attributes_are_there():
     target = table(4, missing=0.0).get_records([2])
     feature = RandomTargetedQueryFeature(target, order=2, number=5)
@@ -174,25 +195,81 @@ def test_many_targets_are_counted_at_once_as_one_by_one(monkeypatch):
     monkeypatch.setattr(_query_feature, "WORDS_AT_ONCE", 64)
     targets, dataset = table(7, seed=3, missing=0.2), table(130)
     together = RandomTargetedQueryFeature(None, 2, 12, seed=4)
-    found = together.observe(dataset, Briefing("membership", targets))
+    found = together.observe(dataset, membership_briefing(targets))
     for row, counts in enumerate(found):
         alone = RandomTargetedQueryFeature(targets.get_records([row]), 2, 12, seed=4)
         assert counts.tolist() == alone([dataset])[0].tolist()
 
 
-def test_the_sensitive_column_is_never_asked_about():
-    masked = TabularDataset.from_table(table(2).table.with_value("colour", None), TABLE)
-    briefing = Briefing("attribute", masked, "colour", ("red", "green"))
-    dataset = table(100)
-    for value in ("red", "blue"):
+def test_the_value_that_the_target_is_recorded_with_is_never_read():
+    targets, dataset = table(2), table(100)
+    briefing = attribute_briefing(targets, "colour", ("red", "green"))
+    free = RandomTargetedQueryFeature(None, 2, 30, seed=0).observe(dataset, briefing)
+    assert free.shape == (2, 2 * comb(5, 2))
+    for value in ("red", "blue", None):
         recorded = TabularDataset.from_table(
-            masked.table.take([0]).with_value("colour", value), TABLE
+            targets.table.take([0]).with_value("colour", value), TABLE
         )
         given = RandomTargetedQueryFeature(recorded, 2, 30, seed=0)
-        free = RandomTargetedQueryFeature(None, 2, 30, seed=0)
-        found = given.observe(dataset, briefing)
-        assert found.shape == (1, comb(5, 2))
-        assert found[0].tolist() == free.observe(dataset, briefing)[0].tolist()
+        assert given.observe(dataset, briefing).tolist() == free[:1].tolist()
+
+
+@pytest.mark.parametrize(
+    ("attribute", "values"),
+    [
+        ("colour", ("blue", "red")),
+        ("size", (2, 0, 1)),
+        ("visits", (3, 0)),
+        ("note", ("y", "only in 1", "x")),
+        ("share", (0.5, 0.1, 0.2)),
+    ],
+)
+def test_in_attribute_inference_records_with_each_value_are_counted(attribute, values):
+    targets, dataset = table(3, seed=5, missing=0.2), table(300, seed=1)
+    feature = RandomTargetedQueryFeature(None, 2, 8, seed=3)
+    found = feature.observe(dataset, attribute_briefing(targets, attribute, values))
+    frame = dataset.copy().data
+    for row, counts in enumerate(found):
+        expected = []
+        for value in values:
+            having = dataset.take(np.flatnonzero(frame[attribute] == value))
+            expected += looped_counts(feature, having, targets.get_records([row]), attribute)
+        assert counts.tolist() == expected
+    assert found.sum() > 0
+
+
+@pytest.mark.parametrize("column", ["Sex", "Industry"])
+@pytest.mark.parametrize("given", [False, True])
+def test_a_value_is_inferred_as_often_as_the_target_is_copied(column, given):
+    data = load_sample("census", 600, seed=0)
+    target, values = data.get_records([7]), list(data.description[column]["representation"])
+    threat_model = TargetedAIA(
+        AuxiliaryDataKnowledge(data.drop_records([7]), num_training_records=60, seed=0),
+        target,
+        column,
+        values,
+        BlackBoxKnowledge(Raw(), num_synthetic_records=30),
+        seed=0,
+        n_jobs=1,
+    )
+    queries = RandomTargetedQueryFeature(target if given else None, 3, 150, seed=1)
+    attack = ShadowModellingAttack(FeatureBasedSetClassifier(queries, RandomForestClassifier(50)))
+    attack.train(threat_model, num_samples=300)
+    summary = threat_model.test(attack, num_samples=300)
+    # Half of the rows are released; where the target is not, any value is as likely.
+    expected = 0.5 + 0.5 / len(values)
+    assert abs(summary.accuracy - expected) < 3 * np.sqrt(expected * (1 - expected) / 300)
+
+
+def test_all_is_inferred_from_full_copies():
+    rows = table(40, missing=0.0)
+    target = rows.get_records([0])
+    briefing = attribute_briefing(target, "colour", ("red", "green"))
+    feature = RandomTargetedQueryFeature(None, 5, 1)
+    for value, expected in (("red", [1, 0]), ("green", [0, 1]), ("blue", [0, 0])):
+        variant = TabularDataset.from_table(target.table.with_value("colour", value), TABLE)
+        seen = feature.observe(variant, briefing)
+        assert seen.tolist() == [expected]
 
 
 def test_only_the_chosen_columns_are_asked_about():
@@ -207,7 +284,7 @@ def test_an_order_above_the_number_of_columns_is_refused():
         RandomTargetedQueryFeature(table(1), 7, 5)
     feature = RandomTargetedQueryFeature(table(1), 6, 1)
     with pytest.raises(ConfigError, match="only 5 to ask about"):
-        feature.observe(table(5), Briefing("attribute", table(1), "colour"))
+        feature.observe(table(5), attribute_briefing(table(1), "colour", ("red", "blue")))
 
 
 @pytest.mark.parametrize(
@@ -222,13 +299,15 @@ def test_without_a_target_there_is_nothing_to_extract():
     with pytest.raises(ConfigError, match="no target"):
         RandomTargetedQueryFeature(None, 1, 1)([table(3)])
     with pytest.raises(ConfigError, match="names none"):
-        RandomTargetedQueryFeature(None, 1, 1).observe(table(3), Briefing("label"))
+        RandomTargetedQueryFeature(None, 1, 1).observe(table(3), Briefing(Goal("label", values=())))
 
 
 def test_data_of_another_description_is_refused():
     feature = RandomTargetedQueryFeature(table(1), 1, 1)
     with pytest.raises(SchemaError, match="different descriptions"):
         feature([table(3).view(["cost"])])
+    with pytest.raises(SchemaError, match="rows of tables"):
+        feature([object()])
 
 
 def test_an_empty_release_agrees_with_nobody():

@@ -3,11 +3,14 @@ import pytest
 from mixed_tables import (
     DESCRIPTION,
     Deaf,
+    attribute_briefing,
     attribute_game,
+    key_of,
     membership_game,
     mixed_table,
     observed,
     outlier,
+    seen,
 )
 from scipy.stats import binom
 from sklearn.ensemble import RandomForestClassifier
@@ -181,13 +184,10 @@ def test_free_text_beside_the_attribute_is_refused_with_advice():
         {"name": "sex", "type": "finite", "representation": ["F", "M"]},
     ]
     data = TabularDataset([["a", "F"], ["b", "M"]], DataDescription(schema))
-    briefing = attribute_game(outlier()).briefing()
-    briefing = type(briefing)("attribute", data.take([0]), "sex", ("F", "M"))
+    briefing = attribute_briefing(data.take([0]), "sex", ("F", "M"))
     attack = SyntheticPredictorAttack(GaussianNB(), "accuracy")
-    from tapas.threat_models import Release
-
     with pytest.raises(SchemaError, match="exclude_columns"):
-        attack.observe(Release(data), briefing, rng=np.random.default_rng(0))
+        seen(attack, briefing, data)
 
 
 def test_labels_keys_and_refusals():
@@ -195,9 +195,10 @@ def test_labels_keys_and_refusals():
     assert attack.label == "SyntheticPredictor(LogisticRegression())"
     assert SyntheticPredictorAttack(GaussianNB(), "accuracy", label="mine").label == "mine"
     twin = SyntheticPredictorAttack(LogisticRegression(), ("tp", 0.5))
-    assert attack.observation_key == twin.observation_key
+    assert key_of(attack) == key_of(twin)
     stronger = SyntheticPredictorAttack(LogisticRegression(C=9), "accuracy")
-    assert attack.observation_key != stronger.observation_key
+    plain = SyntheticPredictorAttack(LogisticRegression(), "accuracy", standardise=False)
+    assert len({key_of(attack), key_of(stronger), key_of(plain)}) == 3
     with pytest.raises(ConfigError, match="scikit-learn classifier"):
         SyntheticPredictorAttack(LogisticRegression, "accuracy")
     with pytest.raises(IncompatibleAttackError, match="TargetedAIA"):

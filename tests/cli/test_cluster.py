@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,41 @@ class Slow(Raw):
     def __call__(self, *arguments, **more):
         time.sleep(0.05)
         return super().__call__(*arguments, **more)
+"""
+
+
+GLOBALS = """\
+import time
+import numpy as np
+from tapas.generators import Raw
+
+
+class Slow(Raw):
+    label = "Slow"
+
+    def __call__(self, dataset, num_samples=None):
+        time.sleep(0.005)
+        return dataset.sample(num_samples, random_state=np.random.randint(2**31))
+"""
+MODEL = """\
+data: {sample: census, rows: 200}
+model:
+  use: tree_for_cluster:Tree
+  parameters: {max_depth: 4}
+  class_column: Sex
+  shadows: 6
+attacks: [LossMIA, {use: LiRA}]
+"""
+TREE = """\
+import os
+from sklearn.tree import DecisionTreeClassifier
+
+
+class Tree(DecisionTreeClassifier):
+    def fit(self, X, y):
+        with open({log!r}, "a") as file:
+            file.write(str(os.getpid()) + "\\n")
+        return super().fit(X, y)
 """
 
 
@@ -87,7 +123,8 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 def _trials(folder: Path) -> int:
     try:
-        with sqlite3.connect(f"file:{folder / 'index.sqlite'}?mode=ro", uri=True) as index:
+        place = f"file:{folder / 'index.sqlite'}?mode=ro"
+        with closing(sqlite3.connect(place, uri=True)) as index:
             return int(index.execute("SELECT count(*) FROM entries").fetchone()[0])
     except sqlite3.Error:
         return 0
@@ -128,16 +165,42 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(
 
 @pytest.mark.dask
 @pytest.mark.slow
-def test_workers_with_several_threads_are_refused(
+def test_workers_with_several_threads_give_the_same_results(
     cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     audit = tmp_path / "audit.yaml"
-    audit.write_text(AUDIT.replace("slow_for_cluster:Slow", "Raw"))
-    cluster.add_worker(threads=2)
+    audit.write_text(AUDIT.replace("slow_for_cluster", "globals_for_cluster"))
+    (tmp_path / "globals_for_cluster.py").write_text(GLOBALS)
+    cluster.add_worker(threads=3)
     cluster.wait_for_workers(1)
-    folder = str(tmp_path / "run")
-    assert run(["run", str(audit), "--folder", folder, "--cluster", cluster.address]) == 4
-    assert "start workers with --nthreads 1" in capsys.readouterr().err
+    far, near = str(tmp_path / "far"), str(tmp_path / "near")
+    assert run(["run", str(audit), "--folder", far, "--cluster", cluster.address]) == 0
+    assert "play one trial at a time" in capsys.readouterr().err
+    assert run(["run", str(audit), "--folder", near]) == 0
+    assert _subjects(far) == _subjects(near)
+
+
+@pytest.mark.dask
+@pytest.mark.slow
+def test_shadow_models_are_trained_on_the_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    audit = tmp_path / "audit.yaml"
+    audit.write_text(MODEL)
+    log = tmp_path / "fits.txt"
+    (tmp_path / "tree_for_cluster.py").write_text(TREE.format(log=str(log)))
+    for _ in range(2):
+        cluster.add_worker()
+    cluster.wait_for_workers(2)
+    far, near = str(tmp_path / "far"), str(tmp_path / "near")
+    assert run(["run", str(audit), "--folder", far, "--cluster", cluster.address]) == 0
+    fitted_by = log.read_text().split()
+    assert fitted_by.count(str(os.getpid())) == 1, "the audited model alone is trained here"
+    assert len(fitted_by) == 1 + 6
+    assert run(["run", str(audit), "--folder", near]) == 0
+    assert _subjects(far) == _subjects(near)
+
+
+def _subjects(folder: str) -> object:
+    return json.loads((Path(folder) / "record.json").read_text())["subjects"]
 
 
 def test_an_address_where_nobody_answers_is_one_line(

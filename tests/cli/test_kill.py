@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 from tapas.cli._main import run
@@ -36,7 +37,8 @@ class Slow(Raw):
 
 def _trials(folder: Path) -> int:
     try:
-        with sqlite3.connect(f"file:{folder / 'index.sqlite'}?mode=ro", uri=True) as index:
+        place = f"file:{folder / 'index.sqlite'}?mode=ro"
+        with closing(sqlite3.connect(place, uri=True)) as index:
             return int(index.execute("SELECT count(*) FROM entries").fetchone()[0])
     except sqlite3.Error:
         return 0

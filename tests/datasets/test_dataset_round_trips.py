@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapas.datasets import DataDescription, TabularDataset, load_sample
-from tapas.datasets._npz import read_table, write_table
+from tapas.datasets import DataDescription, TabularDataset, load_sample, read_table, write_table
 from tapas.errors import SchemaError, StoreError
 
 WORDS = st.one_of(

@@ -347,6 +347,34 @@ def test_the_numeric_form_equals_a_naive_twin(mixed: TabularDataset) -> None:
     np.testing.assert_array_equal(mixed.as_numeric, naive_numeric(mixed))
 
 
+@pytest.mark.parametrize(
+    "widths",
+    [[2], [127], [128], [129], [20] * 6 + [7], [20] * 6 + [16], [20] * 8, [300, 2], [2, 70_000]],
+    ids=str,
+)
+@pytest.mark.parametrize("share_missing", [0, 0.2])
+def test_one_hot_columns_are_the_dummies_of_pandas(widths: list[int], share_missing: float) -> None:
+    rng = np.random.default_rng(0)
+    values = {
+        f"column {i}": pd.Series(rng.integers(width, size=300)).mask(
+            rng.random(300) < share_missing
+        )
+        for i, width in enumerate(widths)
+    }
+    description = DataDescription(
+        [
+            {"name": name, "type": "finite", "representation": width}
+            for name, width in zip(values, widths, strict=True)
+        ]
+    )
+    dummies = [
+        pd.get_dummies(pd.Categorical(column, categories=range(width)))
+        for column, width in zip(values.values(), widths, strict=True)
+    ]
+    dataset = TabularDataset(pd.DataFrame(values), description)
+    np.testing.assert_array_equal(dataset.numeric(), pd.concat(dummies, axis=1).to_numpy(float))
+
+
 def test_dates_are_days_and_datetimes_seconds_since_the_epoch(mixed: TabularDataset) -> None:
     assert mixed.table.column("born")[[1, 3]].tolist() == [-1, 1]
     assert mixed.table.column("seen")[[1, 3]].tolist() == [-1, 10]

@@ -6,9 +6,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tapas.datasets import DataDescription, TabularDataset
+from tapas.datasets import DataDescription, TabularDataset, read_table, write_table
 from tapas.datasets._files import MISSING_TOKENS
-from tapas.datasets._npz import read_table, write_table
 from tapas.errors import RecordError, SchemaError, StoreError
 
 

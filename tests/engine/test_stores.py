@@ -1,7 +1,13 @@
 """Every store keeps the same promises."""
 
+import gc
 import os
 import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +18,36 @@ from tapas.errors import StoreError
 
 
 @pytest.fixture(params=["memory", "folder"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    return MemoryStore() if request.param == "memory" else FolderStore(tmp_path / "run")
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with MemoryStore() if request.param == "memory" else FolderStore(tmp_path / "run") as opened:
+        yield opened
+
+
+@pytest.fixture
+def connections(monkeypatch: pytest.MonkeyPatch) -> list[sqlite3.Connection]:
+    """Every connection that is opened, held so that only closing it can end it."""
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def remembered(*arguments: object, **options: object) -> sqlite3.Connection:
+        opened.append(connect(*arguments, **options))  # type: ignore[call-overload]
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", remembered)
+    return opened
+
+
+def _is_open(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("SELECT 1")
+    except sqlite3.ProgrammingError:
+        return False
+    return True
+
+
+def _change_index(folder: Path, query: str) -> None:
+    with closing(sqlite3.connect(folder / "index.sqlite")) as database, database:
+        database.execute(query)
 
 
 def _large() -> Entry:
@@ -95,8 +129,7 @@ def test_a_damaged_file_is_noticed(tmp_path: Path, damage: str) -> None:
 
 def test_a_damaged_row_is_noticed(tmp_path: Path) -> None:
     FolderStore(tmp_path).save("x", Entry(notes={"a": 1}))
-    with sqlite3.connect(tmp_path / "index.sqlite") as database:
-        database.execute("UPDATE entries SET content = ?", (b"nonsense",))
+    _change_index(tmp_path, "UPDATE entries SET content = 'nonsense'")
     with pytest.raises(StoreError, match="damaged"):
         FolderStore(tmp_path).load("x")
 
@@ -105,8 +138,7 @@ def test_a_file_name_in_the_index_cannot_lead_out_of_the_folder(tmp_path: Path) 
     outside = tmp_path / "secret.npz"
     outside.write_bytes(_large().to_bytes())
     FolderStore(tmp_path / "run").save("x", _large())
-    with sqlite3.connect(tmp_path / "run" / "index.sqlite") as database:
-        database.execute("UPDATE entries SET file = '../../secret.npz'")
+    _change_index(tmp_path / "run", "UPDATE entries SET file = '../../secret.npz'")
     with pytest.raises(StoreError, match="damaged"):
         FolderStore(tmp_path / "run").load("x")
 
@@ -134,3 +166,51 @@ def test_nothing_half_written_is_left(tmp_path: Path, monkeypatch: pytest.Monkey
         store.save("x", _large())
     assert "x" not in store
     assert list((tmp_path / "entries").iterdir()) == []
+
+
+def test_a_block_closes_its_store(tmp_path: Path, connections: list[sqlite3.Connection]) -> None:
+    with FolderStore(tmp_path) as store:
+        store.save("x", Entry())
+        assert _is_open(connections[0])
+    assert not _is_open(connections[0])
+    with pytest.raises(StoreError, match="closed"):
+        store.load("x")
+    with pytest.raises(StoreError, match="closed"):
+        store.save("x", Entry())
+    store.close()
+
+
+def test_a_store_that_is_dropped_is_closed(
+    tmp_path: Path, connections: list[sqlite3.Connection]
+) -> None:
+    FolderStore(tmp_path).save("x", Entry())
+    gc.collect()
+    assert [_is_open(connection) for connection in connections] == [False]
+
+
+def test_a_folder_that_cannot_be_used_is_not_held_open(
+    tmp_path: Path, connections: list[sqlite3.Connection]
+) -> None:
+    (tmp_path / "index.sqlite").write_text("rubbish" * 1000)
+    with pytest.raises(StoreError):
+        FolderStore(tmp_path)
+    assert [_is_open(connection) for connection in connections] == [False]
+
+
+def test_threads_share_a_store(store: Store) -> None:
+    names = [f"x/{number:03}" for number in range(100)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: store.save(name, Entry(notes={"name": name})), names))
+        found = list(pool.map(lambda name: store.load(name).notes["name"], names))
+    assert found == names == list(store.keys())
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="older sqlite modules tell of no leaks")
+def test_nothing_leaks_where_nobody_closes(tmp_path: Path) -> None:
+    program = (
+        "import sys; from tapas.engine import Entry, FolderStore; folder = sys.argv[1]; "
+        "FolderStore(folder).save('x', Entry()); held_until_the_end = FolderStore(folder)"
+    )
+    command = [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", program]
+    done = subprocess.run([*command, tmp_path], capture_output=True, text=True, check=True)
+    assert "ResourceWarning" not in done.stderr

@@ -111,6 +111,16 @@ def test_seeds_decide_what_is_sampled(name):
     assert not release(5).same_values(release(6))
 
 
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_a_seed_may_be_drawn_from_a_generator(make):
+    generator = GeneratorFromFunction(resample).fit(data(), random_state=0)
+    source = make(7)
+    first, second = (generator.generate(30, random_state=source).table for _ in range(2))
+    again = generator.generate(30, random_state=make(7)).table
+    assert first.same_values(again)
+    assert not first.same_values(second)
+
+
 def test_the_global_generators_are_put_back():
     generator = GeneratorFromObject(Resampler()).fit(data(), random_state=0)
     np.random.seed(1)  # noqa: NPY002

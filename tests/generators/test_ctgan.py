@@ -58,6 +58,17 @@ def test_seeds_decide_what_is_sampled(stand_in):
     assert not first.same_values(other)
 
 
+@pytest.mark.parametrize("code", [6, 256, -2])
+def test_a_code_of_no_category_is_refused(stand_in, monkeypatch, code):
+    def sample(self, n):
+        return self.frame.iloc[:n].assign(value4=[code, *self.frame["value4"][1:n]])
+
+    monkeypatch.setattr(StandIn, "sample", sample)
+    generator = CTGANGenerator().fit(load_sample("clinic", rows=50), random_state=0)
+    with pytest.raises(MechanismError, match=f"code {code} in row 0 of column 'ward'"):
+        generator.generate(20, random_state=1)
+
+
 def test_wrong_models_and_missing_packages_are_named(monkeypatch):
     with pytest.raises(ConfigError, match="'CTGAN', 'TVAE'"):
         CTGANGenerator("GAN")

@@ -1,15 +1,25 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tapas.errors import ConfigError
 from tapas.generators._discretise import Bins, decimals_of
 
-VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60).map(np.array)
+NUMBERS = st.floats(-1e6, 1e6)
+SPREAD_OUT = st.lists(NUMBERS, min_size=1, max_size=60).map(np.array)
+NEXT_TO_EACH_OTHER = st.builds(
+    lambda number, steps: number + np.array(steps) * np.spacing(number),
+    NUMBERS,
+    st.lists(st.integers(0, 9), min_size=1, max_size=20),
+)
+VALUES = st.one_of(SPREAD_OUT, NEXT_TO_EACH_OTHER)
 
 
 @given(values=VALUES, num_bins=st.integers(1, 12))
+@example(values=np.array([1.5, np.nextafter(1.5, 9)]), num_bins=2)
+@example(values=np.array([0.0, 5e-324]), num_bins=2)
+@example(values=np.array([1.7e308, 1.75e308]), num_bins=2)
 def test_a_number_lies_within_its_bin_and_so_does_what_is_drawn_from_it(values, num_bins):
     bins = Bins.from_data(values, num_bins)
     codes = bins.encode(values)
@@ -57,6 +67,13 @@ def test_whole_numbers_are_drawn_uniformly_from_their_bin():
 def test_values_on_an_edge_belong_to_the_upper_bin():
     bins = Bins.from_edges(np.array([0.0, 1, 2]))
     assert bins.encode(np.array([0, 0.99, 1, 2, 5])).tolist() == [0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("low", [1.5, -1.5, 0.0, 5e-324, 1e-323, 1e300])
+def test_an_edge_and_the_number_next_to_it_lie_in_different_bins(low):
+    edge, top = np.nextafter(low, 1e308), 1.5e308
+    bins = Bins.from_edges(np.array([low, edge, top]))
+    assert bins.encode(np.array([low, edge, top])).tolist() == [0, 1, 1]
 
 
 def test_edges_must_increase():

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tapas.datasets import DataDescription, TabularDataset
@@ -48,6 +48,7 @@ def test_every_kind_of_value_comes_back_into_its_own_cell(mixed):
     low=st.integers(-50, 50), span=st.integers(0, 60), bins=st.integers(1, 20),
     share=st.floats(0, 1),
 )  # fmt: skip
+@example(low=0, span=26, bins=13, share=1.0)
 @settings(max_examples=60, deadline=None)
 def test_whole_numbers_keep_to_their_bounds_and_bins(low, span, bins, share):
     value = low + round(share * span)

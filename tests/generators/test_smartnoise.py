@@ -48,6 +48,14 @@ def test_columns_are_declared_by_kind_and_come_back(created):
     assert generator.generate(60).table.same_values(data.table)
 
 
+def test_a_code_of_no_category_is_refused(created, monkeypatch):
+    data = load_sample("clinic", rows=60)
+    generator = SmartNoiseGenerator().fit(data)
+    monkeypatch.setattr(StandIn, "sample", lambda self, n: self.frame.iloc[:n].assign(ward=256))
+    with pytest.raises(MechanismError, match="code 256 in row 0 of column 'ward'"):
+        generator.generate(20)
+
+
 def test_without_the_package_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "snsynth", None)
     with pytest.raises(MechanismError, match="pip install smartnoise-synth"):

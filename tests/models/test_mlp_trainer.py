@@ -8,6 +8,7 @@ from sklearn.datasets import make_classification
 from tapas.errors import ConfigError, SchemaError
 from tapas.models import TorchMLPTrainer
 from tapas.models._mlp_plan import Recipe, StackTask
+from tapas.models._training_sets import ListedSets
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -39,7 +40,7 @@ def _train(data, masks=None, seed=0, n_jobs=1, **options):
 def _naive_twin(task: StackTask, key: int) -> list[np.ndarray]:
     """Follow the plan of one model alone, with autograd and an unfused optimiser."""
     recipe = task.recipe
-    mask = task.masks[key]
+    mask = task.sets.mask(key)
     from tapas._random import stream
 
     rng = stream(task.seed, 1, key)
@@ -73,7 +74,7 @@ def _naive_twin(task: StackTask, key: int) -> list[np.ndarray]:
 def test_a_stack_follows_automatic_differentiation_of_each_model(data, hidden):
     X, y, masks = data
     recipe = Recipe((12, *hidden, 3), 3, 16, 1e-2, 0.01, "cpu")
-    task = StackTask(X, np.ones(12, dtype=bool), y, masks, recipe, seed=3)
+    task = StackTask(X, np.ones(12, dtype=bool), y, ListedSets(masks), recipe, seed=3)
     trained = task(range(1, 4))
     for key, (layers, shift, scale) in zip(range(1, 4), trained, strict=True):
         expected = _naive_twin(task, key)

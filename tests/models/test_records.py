@@ -160,3 +160,37 @@ def test_unusable_records_are_refused_by_name(X, y, message):
 def test_a_categorical_column_that_is_not_there_is_refused(frame):
     with pytest.raises(SchemaError, match="not there: 'city'"):
         Records(frame, [0] * 4, categorical=("city",))
+
+
+def test_a_withheld_value_is_missing_and_comes_back_in_its_own_type(frame):
+    records = Records(frame.assign(text=["a", "b", "c", "d"]), [0, 1, 0, 1])
+    for name in records.columns:
+        hidden = records.without_value(name)
+        assert hidden.X[name].isna().all()
+        pd.testing.assert_frame_equal(hidden.X.drop(columns=name), records.X.drop(columns=name))
+        value = records.X[name].iloc[0]
+        shown = hidden.take([0, 2]).with_value(name, value)
+        assert shown.X[name].dtype == records.X[name].dtype
+        assert (shown.X[name] == value).all()
+        assert not shown.hidden
+        assert records.with_value(name, value).X.dtypes.equals(records.X.dtypes)
+
+
+def test_arrays_hide_and_show_a_column_by_position():
+    records = Records(np.arange(6.0).reshape(3, 2), [0, 1, 0], categorical=(1,))
+    hidden = records.without_value(1)
+    assert np.isnan(hidden.X[:, 1]).all()
+    np.testing.assert_array_equal(hidden.with_value(1, 7).X, [[0, 7], [2, 7], [4, 7]])
+    np.testing.assert_array_equal(records.values_of(1), [1, 3, 5])
+    assert records.X[0, 1] == 1
+
+
+def test_a_dropped_column_takes_its_mark_along(frame):
+    assert Records(frame, [0] * 4, categorical=("age",)).drop("town").categorical == (
+        "age",
+        "grade",
+        "member",
+    )
+    left = Records(np.arange(6.0).reshape(2, 3), [0, 1], categorical=(0, 2)).drop(1)
+    np.testing.assert_array_equal(left.X, [[0, 2], [3, 5]])
+    assert left.categorical == (0, 1)

@@ -10,8 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from tapas._random import integer_seed
 from tapas.errors import ConfigError, MechanismError
-from tapas.models import CallableTrainer, SklearnTrainer
+from tapas.models import CallableTrainer, SklearnTrainer, TorchMLPTrainer
 
 
 @pytest.fixture
@@ -155,3 +156,40 @@ def test_a_function_may_answer_for_classes_that_its_records_lack(data):
         classes=("maybe", "no", "yes"),
     )
     assert trainer.train(X, y, rng=np.random.default_rng(0)).predict(X[:1]) == ["yes"]
+
+
+class Halves:
+    """Training sets that are made when they are asked for."""
+
+    largest = 30
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def mask(self, model: int) -> np.ndarray:
+        self.asked.append(model)
+        mask = np.zeros(60, dtype=bool)
+        mask[np.random.default_rng(model).permutation(60)[:30]] = True
+        return mask
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_stack_trained_anywhere_is_the_same_and_needs_its_own_masks_alone(data, at_once):
+    X, y, _ = data
+    if at_once == 1:
+        trainer = SklearnTrainer(RandomForestClassifier(4))
+    else:
+        pytest.importorskip("torch", reason="torch is not installed")
+        trainer = TorchMLPTrainer((8,), epochs=2, device="cpu", models_at_once=2)
+    assert trainer.models_at_once == at_once
+    sets = Halves()
+    masks = np.stack([sets.mask(model) for model in range(5)])
+    rng = np.random.default_rng(7)
+    seed = integer_seed(np.random.default_rng(7))
+    many = trainer.train_many(X, y, masks, rng=rng, n_jobs=1)
+    for first in range(0, 5, at_once):
+        keys, sets.asked = range(first, min(first + at_once, 5)), []
+        some = trainer.train_some(X, y, sets, keys, seed=seed)
+        assert sets.asked == list(keys)
+        for model, key in zip(some, keys, strict=True):
+            np.testing.assert_array_equal(model.predict_proba(X), many[key].predict_proba(X))

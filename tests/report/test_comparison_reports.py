@@ -24,9 +24,9 @@ from tapas.report import (
     MIAttackSummary,
     Report,
 )
-from tapas.report._cells import gather
 from tapas.report._comparison import Comparison, draw_comparison
 from tapas.report._figure import plain, wrapped
+from tapas.report._panel_points import gather
 from tapas.report.utils import axis_ranges, metric_comparison_plots, set_style
 
 FIXED = ("dataset", "attack")
@@ -260,7 +260,7 @@ def test_points_are_the_estimates_and_bars_the_percentiles():
     first, second = gather(rows, points, ("g", "t"), (["a", "b"], ["x"]), "m")
     assert first == (0, 0, 7.0, 2.0, 98.0)
     assert second[:2] == (1, 0)
-    assert np.isnan(second.point)
+    assert np.isnan(second.value)
     assert second[3:] == (1.0, np.inf)
 
 
@@ -269,7 +269,7 @@ def test_rows_without_resamples_show_their_mean_and_spread():
     (cell,) = gather(rows, None, ("g", "t"), (["a"], ["x"]), "m")
     assert cell == (0, 0, 2.0, 1.0, 3.0)
     (alone,) = gather(rows[:1], None, ("g", "t"), (["a"], ["x"]), "m")
-    assert alone.point == 1.0
+    assert alone.value == 1.0
     assert np.isnan(alone.low)
 
 
@@ -280,7 +280,7 @@ def test_each_metric_has_its_panel_and_infinity_its_tick():
         Comparison(rows, None, "g", "t", ["auc", "effective_epsilon"], "title", "note")
     )
     panels = figure.axes
-    assert [panel.get_title(loc="left") for panel in panels[:2]] == ["AUC", "effective epsilon"]
+    assert [panel.get_title(loc="left") for panel in panels[:2]] == ["AUC", "Effective epsilon"]
     assert [text.get_text() for text in panels[0].get_yticklabels()] == ["a", "b"]
     figure.canvas.draw()
     assert "∞" in [text.get_text() for text in panels[1].get_xticklabels()]

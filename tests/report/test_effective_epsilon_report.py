@@ -152,11 +152,33 @@ def test_pairs_are_not_divided_between_choice_and_bound():
     assert (left[:, 0] == left[:, 1]).all()
 
 
-def test_pooled_targets_are_refused():
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"groups": np.arange(100) // 10}, "share releases"),
+        ({"groups": np.zeros(100, dtype=int)}, "records of one release"),
+        ({"dependence": "one release"}, "records of one release"),
+        ({"dependence": "unknown"}, "not known how"),
+    ],
+)
+def test_dependent_trials_show_no_epsilon_and_say_why(more, reason):
     labels = np.tile([1, 0], 50)
-    pooled = MIAttackSummary(labels, labels, labels, groups=np.arange(100) // 10)
-    with pytest.raises(StatisticsError):
-        EffectiveEpsilonReport([pooled], validation_split=0.2).estimate()
+    summary = MIAttackSummary(labels, labels, labels, **more)
+    with pytest.warns(TapasWarning, match=reason):
+        table = EffectiveEpsilonReport([summary]).estimate()
+    assert (table["epsilon_low"] == 0).all()
+    assert np.isinf(table["epsilon_high"]).all()
+
+
+def test_coins_show_the_one_run_epsilon():
+    labels = np.random.default_rng(0).integers(0, 2, 1000)
+    summary = MIAttackSummary(labels, labels, labels, dependence="coins")
+    report = EffectiveEpsilonReport([summary], confidence_levels=0.95, delta=1e-5)
+    table = report.estimate()
+    expected = stats.one_run_epsilon(1000, 1000, 1000, delta=1e-5)
+    assert table["epsilon_low"].tolist() == pytest.approx([expected.value])
+    assert report.bounds[0].method == "one-run"
+    assert report.details()["choice"]["counts"]["tp"] == labels.sum()
 
 
 @pytest.mark.parametrize(

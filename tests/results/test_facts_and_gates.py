@@ -7,14 +7,17 @@ import numpy as np
 import pytest
 
 from tapas.errors import ConfigError, StoreError
+from tapas.report import EffectiveEpsilonReport
 from tapas.results import (
     AIAttackSummary,
     AttackCrash,
     AuditedSubject,
     AuditRecord,
     Claim,
+    Findings,
     Gate,
     MIAttackSummary,
+    _facts,
     decide,
     record_facts,
     summary_facts,
@@ -143,3 +146,76 @@ def test_wrong_limits_are_refused() -> None:
         Claim(-1)
     with pytest.raises(ConfigError, match="at least 0"):
         Claim(math.nan)
+
+
+def test_a_contradicted_claim_fails_and_is_part_of_the_verdict() -> None:
+    verdict = decide(_record(_summary(4.0), claim=Claim(0.5)))
+    assert (verdict.state, verdict.exit_code) == ("fail", 1)
+    assert verdict.claim.state == "contradicted"
+    assert "contradicted" in verdict.words
+    passing = decide(_record(_summary(4.0), claim=Claim(0.5), gates=(Gate("auc", 1.0),)))
+    assert passing.state == "fail"
+    assert passing.words == "the claimed epsilon is contradicted; the gate passed"
+
+
+@pytest.mark.parametrize(
+    ("summary", "claim", "state"),
+    [
+        (_summary(4.0), 20.0, "unseen"),
+        (_summary(0.0), 1.0, "open"),
+        (_summary(4.0, groups=np.zeros(400, dtype=int)), 0.5, "untested"),
+    ],
+)
+def test_a_claim_that_is_not_contradicted_proves_nothing(summary, claim, state) -> None:
+    verdict = decide(_record(summary, claim=Claim(claim)))
+    assert (verdict.state, verdict.exit_code, verdict.claim.state) == ("none", 0, state)
+    assert decide(_record(summary)).claim is None
+
+
+def test_a_claim_is_judged_by_the_certificate_that_all_attacks_share() -> None:
+    record = _record(*(_summary(s, seed=i) for i, s in enumerate([3.0, 0.0, 0.0])), claim=Claim(9))
+    findings = Findings(record)
+    assert float(findings.claim.bound) == findings.epsilon
+    assert findings.claim.bound.ceiling == findings.ceiling
+    alone = Findings(_record(_summary(3.0), claim=Claim(9)))
+    assert findings.epsilon < alone.epsilon
+
+
+def test_facts_of_a_record_are_computed_once(monkeypatch) -> None:
+    calls = []
+    computed = _facts.summary_facts
+    monkeypatch.setattr(
+        _facts, "summary_facts", lambda *a, **k: calls.append(1) or computed(*a, **k)
+    )
+    record = _record(
+        _summary(1.0), claim=Claim(1.0), gates=(Gate("auc", 0.9), Gate("accuracy", 0.9))
+    )
+    for _ in range(2):
+        decide(record)
+        _ = Findings(record).best
+        record_facts(record)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("strength", [-2.0, 0.0, 0.3])
+def test_the_upper_end_of_epsilon_is_that_of_the_report_and_not_below_the_lower(strength) -> None:
+    summary = _summary(strength)
+    facts = summary_facts(summary)
+    assert facts.epsilon_high >= float(facts.epsilon) >= 0
+    table = EffectiveEpsilonReport([summary], confidence_levels=0.95).estimate()
+    assert table["epsilon_high"][0] == pytest.approx(facts.epsilon_high)
+    assert table["epsilon_low"][0] == pytest.approx(float(facts.epsilon))
+
+
+def test_dependent_trials_have_facts_but_no_certificate() -> None:
+    facts = summary_facts(_summary(3.0, groups=np.zeros(400, dtype=int)))
+    assert facts.epsilon is None
+    assert "records of one release" in facts.no_epsilon
+    assert facts.accuracy.low > 0.8
+
+
+def test_an_epsilon_gate_on_one_release_is_inconclusive() -> None:
+    verdict = decide(
+        _record(_summary(3.0, groups=np.zeros(400, dtype=int)), gates=(Gate("epsilon", 1.0),))
+    )
+    assert verdict.state == "inconclusive"

@@ -93,7 +93,7 @@ def test_other_text_is_refused(text):
 
 
 def test_a_newer_format_is_refused():
-    text = SUMMARIES["label"].to_json().replace('"version": 1', '"version": 99')
+    text = SUMMARIES["label"].to_json().replace('"version": 2', '"version": 99')
     with pytest.raises(StoreError, match="version 99"):
         AttackSummary.from_json(text)
 

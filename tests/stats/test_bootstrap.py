@@ -7,13 +7,20 @@ import pytest
 from scipy import stats as reference
 
 from tapas.errors import StatisticsError
-from tapas.stats import (
-    auc_interval,
-    bootstrap,
-    weighted_accuracy,
-    weighted_advantage,
-    weighted_auc,
-)
+from tapas.metrics import Outcomes
+from tapas.stats import bootstrap, percentile_interval, resampled_counts
+
+
+def accuracy(labels, predictions, *, weights):
+    return Outcomes(labels, predictions).counted(weights).accuracy
+
+
+def advantage(labels, predictions, *, weights):
+    return Outcomes(labels, predictions).counted(weights).mia_advantage
+
+
+def area(labels, scores, *, weights):
+    return Outcomes(labels, labels, scores).counted(weights).auc
 
 
 @pytest.fixture
@@ -24,26 +31,37 @@ def trials():
     return labels, scores, (scores > 0.5).astype(int)
 
 
-def test_weighted_metrics_equal_metrics_of_the_resampled_trials(trials):
-    labels, scores, predictions = trials
-    rng = np.random.default_rng(1)
-    weights = rng.multinomial(200, np.full(200, 1 / 200), size=3).astype(float)
-    for row, draw in enumerate(weights.astype(int)):
-        y, s, p = (np.repeat(values, draw) for values in (labels, scores, predictions))
-        tpr, fpr = p[y == 1].mean(), p[y == 0].mean()
-        auc = auc_interval(s[y == 1], s[y == 0]).value
-        one = weights[row : row + 1]
-        assert weighted_accuracy(labels, predictions, weights=one)[0] == pytest.approx(
-            (y == p).mean()
-        )
-        assert weighted_advantage(labels, predictions, weights=one)[0] == pytest.approx(tpr - fpr)
-        assert weighted_auc(labels, scores, weights=one)[0] == pytest.approx(auc)
+def test_each_resample_draws_as_many_trials():
+    blocks = list(resampled_counts(50_000, 7, rng=np.random.default_rng(0)))
+    assert sum(len(block) for block in blocks) == 7
+    assert all((block.sum(axis=1) == 50_000).all() for block in blocks)
+
+
+def test_trials_of_a_group_are_drawn_together():
+    groups = np.repeat([5, 9, 2], [2, 1, 3])
+    (counts,) = resampled_counts(6, 40, rng=np.random.default_rng(0), groups=groups)
+    for group in np.unique(groups):
+        mine = counts[:, groups == group]
+        assert (mine == mine[:, :1]).all()
+    assert (counts[:, [0, 2, 3]].sum(axis=1) == 3).all()
+
+
+def test_no_trials_cannot_be_resampled():
+    with pytest.raises(StatisticsError, match="no trials"):
+        list(resampled_counts(0, 3, rng=np.random.default_rng(0)))
+
+
+def test_ends_are_order_statistics_and_may_be_infinite():
+    replicates = np.append(np.arange(99.0), np.inf)
+    found = percentile_interval(replicates, 50.0, 0.98)
+    assert (found.low, found.high) == (0.0, np.inf)
+    assert math.isnan(percentile_interval([np.nan], 0.0, 0.9).low)
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_accuracy_interval_has_the_binomial_width(trials, method):
     labels, _, predictions = trials
-    interval = bootstrap(weighted_accuracy, labels, predictions, method=method, seed=1)
+    interval = bootstrap(accuracy, labels, predictions, method=method, seed=1)
     value = (labels == predictions).mean()
     spread = math.sqrt(value * (1 - value) / 200)
     assert interval.value == pytest.approx(value)
@@ -60,7 +78,7 @@ def test_bca_equals_its_definition_on_a_skewed_mean():
     ours = bootstrap(
         mean, data, method="bca", num_resamples=3000, rng=np.random.default_rng(3), confidence=0.9
     )
-    draws = np.random.default_rng(3).multinomial(60, np.full(60, 1 / 60), size=3000)
+    draws = np.concatenate(list(resampled_counts(60, 3000, rng=np.random.default_rng(3))))
     replicates = np.array([np.repeat(data, draw).mean() for draw in draws])
     left_out = np.array([np.delete(data, i).mean() for i in range(60)])
     bend = left_out.mean() - left_out
@@ -69,7 +87,9 @@ def test_bca_equals_its_definition_on_a_skewed_mean():
     ends = []
     for level in (0.05, 0.95):
         z = bias + reference.norm.ppf(level)
-        ends.append(np.quantile(replicates, reference.norm.cdf(bias + z / (1 - acceleration * z))))
+        way = "lower" if level < 0.5 else "higher"
+        share = reference.norm.cdf(bias + z / (1 - acceleration * z))
+        ends.append(np.quantile(replicates, share, method=way))
     assert ours[:2] == pytest.approx(ends)
     assert ours.high - ours.value > ours.value - ours.low
 
@@ -79,37 +99,37 @@ def test_pairs_are_drawn_whole():
     right = np.random.default_rng(5).integers(0, 2, 100).repeat(2)
     predictions = np.where(right, labels, 1 - labels)
     groups = np.arange(100).repeat(2)
-    single = bootstrap(weighted_accuracy, labels, predictions, seed=6)
-    paired = bootstrap(weighted_accuracy, labels, predictions, groups=groups, seed=6)
+    single = bootstrap(accuracy, labels, predictions, seed=6)
+    paired = bootstrap(accuracy, labels, predictions, groups=groups, seed=6)
     ratio = (paired.high - paired.low) / (single.high - single.low)
     assert ratio == pytest.approx(math.sqrt(2), rel=0.15)
 
 
 def test_seed_repeats_and_generator_is_used(trials):
     labels, scores, _ = trials
-    first = bootstrap(weighted_auc, labels, scores, seed=7, num_resamples=50)
-    assert first == bootstrap(weighted_auc, labels, scores, seed=7, num_resamples=50)
+    first = bootstrap(area, labels, scores, seed=7, num_resamples=50)
+    assert first == bootstrap(area, labels, scores, seed=7, num_resamples=50)
     rng = np.random.default_rng(8)
-    one = bootstrap(weighted_auc, labels, scores, rng=rng, num_resamples=50)
-    assert one != bootstrap(weighted_auc, labels, scores, rng=rng, num_resamples=50)
+    one = bootstrap(area, labels, scores, rng=rng, num_resamples=50)
+    assert one != bootstrap(area, labels, scores, rng=rng, num_resamples=50)
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_metric_without_spread_is_flagged(method):
     labels = np.tile([0, 1], 10)
-    interval = bootstrap(weighted_accuracy, labels, labels, method=method, seed=0)
+    interval = bootstrap(accuracy, labels, labels, method=method, seed=0)
     assert interval == (1.0, 1.0, 1.0)
     assert interval.widened
 
 
 def test_one_world_gives_nan_or_a_half_and_no_crash():
     labels = np.ones(10, dtype=int)
-    assert math.isnan(bootstrap(weighted_advantage, labels, labels, seed=0).low)
-    assert bootstrap(weighted_auc, labels, np.arange(10.0), seed=0).value == 0.5
+    assert math.isnan(bootstrap(advantage, labels, labels, seed=0).low)
+    assert bootstrap(area, labels, np.arange(10.0), seed=0).value == 0.5
 
 
 def test_unequal_lengths_are_refused():
     with pytest.raises(StatisticsError, match="length"):
-        bootstrap(weighted_accuracy, np.ones(3), np.ones(4))
+        bootstrap(accuracy, np.ones(3), np.ones(4))
     with pytest.raises(StatisticsError, match="length"):
-        bootstrap(weighted_accuracy, np.ones(3), np.ones(3), groups=[0, 1])
+        bootstrap(accuracy, np.ones(3), np.ones(3), groups=[0, 1])

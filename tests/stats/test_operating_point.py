@@ -7,35 +7,35 @@ import pytest
 from scipy import stats as reference
 
 from tapas.errors import StatisticsError
-from tapas.stats import clopper_pearson, tpr_at_fpr
+from tapas.stats import clopper_pearson, tpr_at_fpr_interval
 
 
 def test_point_is_the_lowest_threshold_that_keeps_the_rate():
     positive, negative = np.array([0.9, 0.8, 0.3]), np.arange(10) / 10
-    point = tpr_at_fpr(positive, negative, 0.2)
+    point = tpr_at_fpr_interval(positive, negative, 0.2)
     assert point.fpr.value == 0.2
     assert point.tpr.value == pytest.approx(2 / 3)
     assert point.threshold == 0.8
-    looser = tpr_at_fpr(positive, negative, 0.29)
+    looser = tpr_at_fpr_interval(positive, negative, 0.29)
     assert looser.fpr.value == 0.2
 
 
 def test_rounding_of_the_rate_does_not_lose_an_alarm():
     negative = np.arange(100.0)
-    assert tpr_at_fpr([200.0], negative, 0.07).fpr.value == pytest.approx(0.07)
-    assert tpr_at_fpr([200.0], negative, 0.29).fpr.value == pytest.approx(0.29)
+    assert tpr_at_fpr_interval([200.0], negative, 0.07).fpr.value == pytest.approx(0.07)
+    assert tpr_at_fpr_interval([200.0], negative, 0.29).fpr.value == pytest.approx(0.29)
 
 
 def test_ties_are_not_split():
-    point = tpr_at_fpr(np.ones(5), np.ones(5), 0.5)
+    point = tpr_at_fpr_interval(np.ones(5), np.ones(5), 0.5)
     assert (point.threshold, point.tpr.value, point.fpr.value) == (math.inf, 0.0, 0.0)
-    assert tpr_at_fpr(np.ones(5), np.ones(5), 1.0).tpr.value == 1.0
+    assert tpr_at_fpr_interval(np.ones(5), np.ones(5), 1.0).tpr.value == 1.0
 
 
 def test_given_threshold_has_clopper_pearson_on_both_rates():
     rng = np.random.default_rng(0)
     positive, negative = rng.normal(1, 1, 50), rng.normal(0, 1, 80)
-    point = tpr_at_fpr(positive, negative, 0.1, threshold=1.2, confidence=0.9)
+    point = tpr_at_fpr_interval(positive, negative, 0.1, threshold=1.2, confidence=0.9)
     tp, fp = int((positive >= 1.2).sum()), int((negative >= 1.2).sum())
     assert point.tpr[:2] == pytest.approx(clopper_pearson(tp, 50, 0.9))
     assert point.fpr[:2] == pytest.approx(clopper_pearson(fp, 80, 0.9))
@@ -43,11 +43,11 @@ def test_given_threshold_has_clopper_pearson_on_both_rates():
 
 def test_intervals_surround_their_values_and_one_world_is_refused():
     rng = np.random.default_rng(1)
-    point = tpr_at_fpr(rng.normal(1, 1, 200), rng.normal(0, 1, 300), 0.01)
+    point = tpr_at_fpr_interval(rng.normal(1, 1, 200), rng.normal(0, 1, 300), 0.01)
     for interval in (point.tpr, point.fpr):
         assert interval.low <= interval.value <= interval.high
     with pytest.raises(StatisticsError, match="both worlds"):
-        tpr_at_fpr([], [1.0], 0.1)
+        tpr_at_fpr_interval([], [1.0], 0.1)
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_both_intervals_cover_the_rates_at_the_chosen_threshold(decimals):
     for _ in range(2000):
         positive = np.round(rng.normal(1, 1, 100), decimals)
         negative = np.round(rng.normal(0, 1, 100), decimals)
-        point = tpr_at_fpr(positive, negative, 0.1)
+        point = tpr_at_fpr_interval(positive, negative, 0.1)
         barrier = negative[negative < point.threshold].max() + step / 2
         truth = reference.norm.sf(barrier - 1), reference.norm.sf(barrier)
         for which, interval in enumerate((point.tpr, point.fpr)):

@@ -12,7 +12,7 @@ from tapas.stats import (
     max_epsilon_lower_bound,
     one_run_epsilon,
     sequential_epsilon,
-    tpr_at_fpr,
+    tpr_at_fpr_interval,
 )
 
 
@@ -118,6 +118,6 @@ def test_scores_count_only_by_their_order(positive, negative, fpr):
     positive, negative = np.array(positive), np.array(negative)
     for statistic in (max_epsilon_lower_bound, auc_interval):
         assert statistic(positive, negative) == statistic(np.exp(positive), np.exp(negative))
-    point = tpr_at_fpr(positive, negative, fpr)
+    point = tpr_at_fpr_interval(positive, negative, fpr)
     assert point.fpr.value <= fpr
-    assert point.tpr == tpr_at_fpr(np.exp(positive), np.exp(negative), fpr).tpr
+    assert point.tpr == tpr_at_fpr_interval(np.exp(positive), np.exp(negative), fpr).tpr

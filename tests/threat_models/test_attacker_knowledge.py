@@ -230,8 +230,6 @@ def test_observers_see_the_mechanism_in_training_and_in_tests(
     membership: Factory, jobs: int
 ) -> None:
     class Peek(ClosestDistanceMIA):
-        observation_key = "peek"  # type: ignore[assignment]
-
         def observe(self, release: Any, briefing: Any, *, rng: Any) -> np.ndarray:
             data = release.mechanism.dataset
             return np.array([float(target in data) for target in briefing.targets])

@@ -105,7 +105,8 @@ def test_several_attacks_watch_each_release_once(membership: Factory) -> None:
 
     model = fragile(membership, counted, targets=[0, 1])
     attacks = [ClosestDistanceMIA(), ClosestDistanceMIA(LpDistance())]
-    model.play(attacks, 6)
+    player = model.player()
+    assert player.play("train", 6, [player.observer(attack) for attack in attacks]) == [*range(6)]
     assert runs == 6
     together = [model.observe(attack, 6).values.tolist() for attack in attacks]
     assert runs == 6

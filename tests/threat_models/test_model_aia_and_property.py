@@ -164,11 +164,11 @@ def test_models_with_and_without_the_property_hold_the_shares_asked_for() -> Non
         LogisticRegression(), population(), lambda r: r.y == 1, (0.2, 0.6), 100, seed=0
     )
     for index, share in ((0, 0.2), (1, 0.6)):
-        for training in (True, False):
-            mask = threat_model._mask(index, training)
+        for sets in threat_model.game.sets:
+            mask = sets.mask(index)
             assert mask.sum() == 100
             assert population()[1][mask].mean() == pytest.approx(share)
-    both = threat_model._mask(0, True) & threat_model._mask(0, False)
+    both = threat_model.game.sets[0].mask(0) & threat_model.game.sets[1].mask(0)
     assert not both.any()
     with pytest.raises(ThreatModelError, match="smaller num_records"):
         ModelPropertyInference(

@@ -8,9 +8,15 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks.models._black_box import BlackBoxMIA
 from tapas.errors import ConfigError, KnowledgeError
-from tapas.models import Records, as_model
-from tapas.threat_models._model_mia import ModelMIA
-from tapas.threat_models._shadow_data import MarginalSynthesis, NoisyRecords, QuerySynthesis
+from tapas.models import Model, QueryBudgetError, Records, as_model
+from tapas.threat_models import (
+    MarginalSynthesis,
+    ModelMIA,
+    NoisyRecords,
+    QuerySynthesis,
+    ShadowData,
+)
+from tapas.threat_models._reference_models import ReferencePlan
 
 
 def records(number: int = 400, seed: int = 0) -> Records:
@@ -20,7 +26,7 @@ def records(number: int = 400, seed: int = 0) -> Records:
     return Records(frame, (age > 45).astype(int))
 
 
-def threshold_model() -> object:
+def threshold_model() -> Model:
     def probabilities(frame: pd.DataFrame) -> np.ndarray:
         p = 1 / (1 + np.exp(-(frame["age"].to_numpy(dtype=float) - 45)))
         return np.stack([1 - p, p], axis=1)
@@ -67,6 +73,39 @@ def test_query_synthesis_finds_records_that_the_model_is_sure_of() -> None:
     assert abs(made.y.mean() - 0.5) < 0.1
 
 
+@pytest.mark.parametrize(
+    ("source", "queries"),
+    [
+        (MarginalSynthesis(), 80),
+        (NoisyRecords(num_records=30), 30),
+        (QuerySynthesis(rounds=5), 80 * 6),
+    ],
+)
+def test_shadow_data_says_what_it_asks_and_never_overspends(
+    source: ShadowData, queries: int
+) -> None:
+    view = threshold_model().restricted("scores", budget=queries)
+    assert source.queries(40) == queries
+    source.make(view, records(), 40, rng=np.random.default_rng(0))
+    assert (view.queries, view.remaining) == (queries, 0)
+    poor = threshold_model().restricted("scores", budget=queries - 1)
+    with pytest.raises(QueryBudgetError, match="num_records"):
+        source.make(poor, records(), 40, rng=np.random.default_rng(0))
+    assert poor.queries == 0
+
+
+def test_a_plan_gives_every_model_as_many_records_and_pairs_opposite_targets() -> None:
+    plan = ReferencePlan(num_models=6, num_targets=21, num_others=30, size=25, seed=3)
+    masks = plan.masks()
+    assert (masks.sum(axis=1) == plan.largest).all()
+    for first, second in zip(masks[::2], masks[1::2], strict=True):
+        assert (first[:21] ^ second[:21]).all()
+    for model in range(6):
+        np.testing.assert_array_equal(plan.mask(model), masks[model])
+    greedy = ReferencePlan(num_models=2, num_targets=4, num_others=3, size=50, seed=3)
+    assert (greedy.masks().sum(axis=1) == greedy.largest).all()
+
+
 @pytest.mark.parametrize("source", [MarginalSynthesis(), NoisyRecords(), QuerySynthesis(rounds=5)])
 def test_shadow_models_can_be_trained_on_made_up_data(source: object) -> None:
     rng = np.random.default_rng(1)
@@ -77,8 +116,9 @@ def test_shadow_models_can_be_trained_on_made_up_data(source: object) -> None:
     threat_model = ModelMIA(
         model, members, others, trainer=model, population=source, num_shadows=2, seed=0
     )
-    assert not threat_model.train_on_targets
-    assert len(threat_model._pool[0]) == 400
+    assert not threat_model.game.train_on_targets
+    observed, judged = (threat_model.game.briefing(phase).targets for phase in ("train", "test"))
+    assert len(observed) - len(judged) == 400
     attack = BlackBoxMIA("lr")
     attack.train(threat_model)
     assert threat_model.test(attack).auc > 0.55

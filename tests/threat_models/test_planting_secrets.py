@@ -10,6 +10,7 @@ from scipy import stats
 
 from tapas.datasets import TabularDataset
 from tapas.errors import SchemaError, TapasWarning, TargetInDataWarning, ThreatModelError
+from tapas.game import Address
 from tapas.threat_models import (
     AIALabeller,
     AuxiliaryDataKnowledge,
@@ -71,7 +72,7 @@ def test_without_pairs_backgrounds_and_groups_differ(membership: Factory) -> Non
 def test_coins_are_fair_and_independent(membership: Factory) -> None:
     model = membership(targets=[0, 1], generate_pairs=False)
     secrets = np.array(
-        [model.atk_know_data.draw_labelled(model._address("test", i))[1] for i in range(600)]
+        [model.atk_know_data.draw_labelled(Address(3, "test", i))[1] for i in range(600)]
     )
     counts = np.bincount(secrets @ [1, 2], minlength=4)
     assert stats.chisquare(counts).pvalue > 1e-4
@@ -226,7 +227,7 @@ def test_the_target_holds_the_planted_value(
 def test_the_prior_of_the_value_is_honoured(attribute: Factory, distribution: Any) -> None:
     values = ["good", "fair", "bad"]
     model = attribute(attribute="Health", values=values, distribution=distribution)
-    drawn = [model.atk_know_data.draw_labelled(model._address("test", i))[1][0] for i in range(800)]
+    drawn = [model.atk_know_data.draw_labelled(Address(3, "test", i))[1][0] for i in range(800)]
     counts = np.array([drawn.count(value) for value in values])
     expected = 800 * np.array(distribution or [1 / 3] * 3)
     possible = expected > 0
@@ -239,7 +240,7 @@ def test_the_briefing_hides_the_recorded_value(attribute: Factory, people: Tabul
     for briefing in (model.briefing(all_targets=True), *(view.briefing() for view in model)):
         assert briefing.targets.data["Sex"].isna().all()
         assert briefing.targets.data.drop(columns="Sex").notna().all().all()
-        assert (briefing.goal, briefing.attribute) == ("attribute", "Sex")
+        assert (briefing.goal.kind, briefing.attribute) == ("attribute", "Sex")
         assert briefing.attribute_values == ("female", "male")
     assert len(model.briefing(all_targets=True).targets) == 2
     assert model.target_record.data["Sex"].notna().all()

@@ -1,7 +1,11 @@
 """Threat models survive the disk: no code is stored, and nothing is mixed up."""
 
+import io
 import json
+import sqlite3
+import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +14,11 @@ import pytest
 
 from tapas.attacks import ClosestDistanceMIA
 from tapas.datasets import TabularDataset
-from tapas.errors import StoreError
+from tapas.errors import KnowledgeError, MechanismError, ReproducibilityWarning, StoreError
 from tapas.generators import Generator, GeneratorFromExecutable, Raw
 from tapas.threat_models import (
+    AttackerKnowledgeOnData,
+    AttackerKnowledgeOnGenerator,
     BlackBoxKnowledge,
     ExactDataKnowledge,
     NoBoxKnowledge,
@@ -29,10 +35,20 @@ Factory = Callable[..., Any]
 class Foreign(Generator):
     """A generator that tapas does not know."""
 
+    def __init__(self, name: str = "foreign", first: bool = False) -> None:
+        self._name = name
+        self._first = first
+
+    @property
+    def label(self) -> str:
+        return self._name
+
     def fit(self, dataset: Any, **kwargs: Any) -> None:
         self.dataset = dataset
 
     def generate(self, num_samples: int, random_state: Any = None) -> Any:
+        if self._first:
+            return self.dataset.take(range(num_samples))
         return self.dataset.sample(num_samples, random_state=random_state)
 
 
@@ -113,22 +129,111 @@ def test_results_are_those_of_the_saved_model(tmp_path: Path, membership: Factor
         np.testing.assert_array_equal(summaries[0].labels, summaries[1].labels)
 
 
-def test_foreign_objects_are_asked_for_by_name(tmp_path: Path, membership: Factory) -> None:
+def test_saved_trials_can_be_used_without_the_mechanism(
+    tmp_path: Path, membership: Factory
+) -> None:
+    model = membership(Foreign("mine"))
+    saved, attack = model._generate_samples(6), ClosestDistanceMIA()
+    attack.train(model, 6)
+    expected = model.test(attack, 4).scores.tolist()
+    model.save(tmp_path / "m")
+    loaded = ThreatModel.load(tmp_path / "m")
+    assert same(loaded._generate_samples(6), saved)
+    attack.train(loaded, 6)
+    assert loaded.test(attack, 4).scores.tolist() == expected
+    assert loaded.test(attack).generator == "mine"
+    for play in (
+        lambda: loaded._generate_samples(7),
+        lambda: loaded.test(attack, 5),
+        lambda: loaded.draw_trial("train", 0),
+        lambda: loaded._generate_samples(1, ignore_memory=True),
+    ):
+        with pytest.raises(MechanismError, match=r"'mine'.*load\(name, generator=\.\.\.\)"):
+            play()
+
+
+def test_a_mechanism_that_is_handed_in_goes_on(tmp_path: Path, membership: Factory) -> None:
     model = membership(Foreign())
     model._generate_samples(3)
     model.save(tmp_path / "m")
-    with pytest.raises(StoreError, match=r"Foreign.*generator=\.\.\."):
-        ThreatModel.load(tmp_path / "m")
     loaded = ThreatModel.load(tmp_path / "m", generator=Foreign())
+    assert len(loaded._memory[True][0]) == 3
     assert same(loaded._generate_samples(6), model._generate_samples(6))
     with pytest.raises(StoreError, match="nonsense"):
         ThreatModel.load(tmp_path / "m", generator=Foreign(), nonsense=1)
+
+
+def test_another_mechanism_does_not_get_the_trials(
+    tmp_path: Path, membership: Factory, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Holds(Foreign):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lock = threading.Lock()
+
+    model = membership(Foreign())
+    model._generate_samples(3)
+    model.save(tmp_path / "m")
+    loaded = ThreatModel.load(tmp_path / "m", generator=Foreign(first=True))
+    assert loaded._memory[True] == ([], [])
+    assert "trials there are not used" in caplog.text
+    holding = membership(Holds())
+    with pytest.warns(ReproducibilityWarning):
+        holding._generate_samples(2)
+    holding.save(tmp_path / "h")
+    assert len(ThreatModel.load(tmp_path / "h")._memory[True][0]) == 2
+    assert ThreatModel.load(tmp_path / "h", generator=Holds())._memory[True] == ([], [])
+    assert "lock" in caplog.text
+
+
+def test_a_model_saved_without_its_mechanism_is_still_that_mechanisms(
+    tmp_path: Path, membership: Factory
+) -> None:
+    model = membership(Foreign())
+    saved = model._generate_samples(3)
+    model.save(tmp_path / "m")
+    for place in ("m", "copy"):
+        ThreatModel.load(tmp_path / "m").save(tmp_path / place)
+        loaded = ThreatModel.load(tmp_path / place, generator=Foreign())
+        assert same(loaded._memory[True], saved)
+        assert same(loaded._generate_samples(5), model._generate_samples(5))
+
+
+def test_all_code_can_be_handed_in(
+    tmp_path: Path, membership: Factory, background: TabularDataset
+) -> None:
     uncertain = membership(knowledge=UncertainBoxKnowledge(Foreign(), 20, dict, {"a": 1}))
+    uncertain._generate_samples(2)
     uncertain.save(tmp_path / "u")
-    with pytest.raises(StoreError, match="prior"):
-        ThreatModel.load(tmp_path / "u", generator=Foreign())
+    with pytest.raises(MechanismError, match=r"prior=\.\.\."):
+        ThreatModel.load(tmp_path / "u", generator=Foreign())._generate_samples(3)
     again = ThreatModel.load(tmp_path / "u", generator=Foreign(), prior=dict)
     assert again.atk_know_gen.final_parameters == {"a": 1}
+    assert len(again._memory[True][0]) == 2
+
+    class Draws(AttackerKnowledgeOnData):
+        def generate_datasets(self, num_samples: int, training: bool = True) -> list[Any]:
+            return [background.sample(30) for _ in range(num_samples)]
+
+    class Releases(AttackerKnowledgeOnGenerator):
+        def generate(self, training_dataset: Any, training_mode: bool = True) -> Any:
+            return training_dataset.sample(9)
+
+    parts = {"attacker_knowledge_data": Draws(), "attacker_knowledge_generator": Releases()}
+    own = membership(data=Draws(), knowledge=Releases())
+    own._generate_samples(2)
+    own.save(tmp_path / "own")
+    for name, error in (
+        ("attacker_knowledge_data", KnowledgeError),
+        ("attacker_knowledge_generator", MechanismError),
+    ):
+        others = {other: part for other, part in parts.items() if other != name}
+        with pytest.raises(error, match=name):
+            ThreatModel.load(tmp_path / "own", **others)._generate_samples(3)
+    assert len(ThreatModel.load(tmp_path / "own")._memory[True][0]) == 2
+    loaded = ThreatModel.load(tmp_path / "own", **parts)
+    assert len(loaded._memory[True][0]) == 2
+    assert same(loaded._generate_samples(4), own._generate_samples(4))
 
 
 def test_boxes_and_programs_are_rebuilt(tmp_path: Path, membership: Factory) -> None:
@@ -154,23 +259,30 @@ def test_the_kind_of_model_is_checked(tmp_path: Path, membership: Factory) -> No
         TargetedAIA.load(tmp_path / "m")
 
 
-def test_nothing_is_pickled(tmp_path: Path, membership: Factory) -> None:
+@pytest.mark.parametrize("inline", [0, 1 << 20])
+def test_nothing_is_pickled(
+    tmp_path: Path, membership: Factory, inline: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapas.engine._store.LARGEST_INLINE", inline)
     model = membership(Foreign())
     model._generate_samples(2)
     model.save(tmp_path / "m")
     files = [path for path in (tmp_path / "m").rglob("*") if path.is_file()]
-    assert {path.suffix for path in files} == {".json", ".npz"}
-    for path in files:
-        if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as arrays:
-                assert all(array.dtype != object for array in arrays.values())
+    assert {path.suffix for path in files} - {".npz"} == {".json", ".sqlite"}
+    contents = [path.read_bytes() for path in files if path.suffix == ".npz"]
+    with closing(sqlite3.connect(tmp_path / "m" / "index.sqlite")) as index:
+        contents += [blob for (blob,) in index.execute("SELECT content FROM entries") if blob]
+    assert len(contents) == 3 + 2 * 2
+    for content in contents:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            assert all(array.dtype != object for array in arrays.values())
 
 
 def test_a_missing_or_foreign_folder_is_named(tmp_path: Path, membership: Factory) -> None:
     with pytest.raises(StoreError, match="nowhere"):
         ThreatModel.load(tmp_path / "nowhere")
     membership().save(tmp_path / "m")
-    manifest = tmp_path / "m" / "manifest.json"
+    manifest = tmp_path / "m" / "threat-model.json"
     content = json.loads(manifest.read_text())
     for damaged, words in (
         ("{", "damaged"),

@@ -1,9 +1,11 @@
 """Uses at the edge of the interface: they work, or are refused with a reason."""
 
 import os
+import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,17 @@ import pytest
 
 from tapas.attacks import ClosestDistanceMIA, TrainableThresholdAttack
 from tapas.datasets import TabularDataset
-from tapas.engine import TaskFailedError, Workers, run_tasks
+from tapas.engine import FolderStore, TaskFailedError, Workers, run_tasks
 from tapas.errors import (
     KnowledgeError,
     MechanismError,
     ReproducibilityWarning,
+    SchemaError,
     StoreError,
     TargetInDataWarning,
     ThreatModelError,
 )
+from tapas.game import as_array
 from tapas.generators import Generator, GeneratorFromExecutable, Raw, ReprosynGenerator
 from tapas.threat_models import (
     AttackerKnowledgeOnData,
@@ -98,10 +102,8 @@ def test_knowledge_that_draws_in_its_own_way_is_asked(
 
 
 def test_values_of_mixed_types_stay_what_they_are() -> None:
-    from tapas.threat_models._goals import _as_array
-
-    assert _as_array(("a", 1)).tolist() == ["a", 1]
-    assert _as_array((0, 1)).dtype.kind == "i"
+    assert as_array(("a", 1)).tolist() == ["a", 1]
+    assert as_array((0, 1)).dtype.kind == "i"
 
 
 # -- reproducible or refused ---------------------------------------------------------------------
@@ -214,9 +216,7 @@ def test_output_that_is_not_text_is_a_mechanism_error(
 # -- saved threat models -------------------------------------------------------------------------
 
 
-def test_what_another_threat_model_saved_is_moved_aside(
-    tmp_path: Path, membership: Factory
-) -> None:
+def test_what_another_threat_model_saved_stays_beside(tmp_path: Path, membership: Factory) -> None:
     first = membership(targets=[0])
     first._generate_samples(4)
     first.save(tmp_path / "m")
@@ -226,18 +226,23 @@ def test_what_another_threat_model_saved_is_moved_aside(
     loaded = ThreatModel.load(tmp_path / "m")
     assert loaded.target_record in second.target_record
     assert [len(loaded._memory[True][0]), len(loaded._memory[False][0])] == [2, 0]
-    aside = ThreatModel.load(tmp_path / "m~")
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    membership(targets=[0]).save(tmp_path / "m")
+    aside = ThreatModel.load(tmp_path / "m")
     assert aside.target_record in first.target_record
     assert len(aside._memory[True][0]) == 4
 
 
 def test_numpy_sizes_and_tuples_can_be_saved_twice(tmp_path: Path, membership: Factory) -> None:
     membership(size=np.int64(20)).save(tmp_path / "a")
+    assert ThreatModel.load(tmp_path / "a").atk_know_gen.num_synthetic_records == 20
     knowledge = UncertainBoxKnowledge(Raw(), 20, dict, {"w": (1, 2)})
     model = membership(knowledge=knowledge)
+    model._generate_samples(2)
     model.save(tmp_path / "b")
     model.save(tmp_path / "b")
-    assert not (tmp_path / "b~").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+    assert len(ThreatModel.load(tmp_path / "b")._memory[True][0]) == 2
 
 
 def test_a_release_of_other_columns_is_refused_on_saving(
@@ -253,7 +258,15 @@ def test_a_release_of_other_columns_is_refused_on_saving(
         model.save(tmp_path / "m")
 
 
-@pytest.mark.parametrize("what", ["schema", "manifest", "table", "trial", "flip"])
+def change_entries(folder: Path, ending: str, change: str) -> None:
+    """Change the stored bytes of entries by an expression of their content."""
+    with closing(sqlite3.connect(folder / "index.sqlite")) as index:
+        query = f"UPDATE entries SET content = {change} WHERE key LIKE ?"
+        assert index.execute(query, (f"%{ending}",)).rowcount > 0
+        index.commit()
+
+
+@pytest.mark.parametrize("what", ["schema", "manifest", "index", "missing", "short", "flipped"])
 def test_damage_to_a_saved_threat_model_is_a_store_error(
     tmp_path: Path, membership: Factory, what: str
 ) -> None:
@@ -261,22 +274,37 @@ def test_damage_to_a_saved_threat_model_is_a_store_error(
     model._generate_samples(2)
     folder = tmp_path / "m"
     model.save(folder)
-    table = folder / "tables" / "aux.npz"
+    manifest = folder / "threat-model.json"
     if what == "schema":
-        (folder / "schema.json").write_text("{[")
+        manifest.write_text(manifest.read_text().replace('"representation"', '"other"'))
     elif what == "manifest":
-        (folder / "manifest.json").write_text("[]")
-    elif what == "table":
-        table.unlink()
-    elif what == "trial":
-        trial = next((folder / "trials").iterdir())
-        trial.write_bytes(trial.read_bytes()[:100])
+        manifest.write_text("[]")
+    elif what == "index":
+        (folder / "index.sqlite").write_bytes(b"nothing of the kind" * 100)
+    elif what == "missing":
+        with FolderStore(folder) as store:
+            store.discard(next(key for key in store.keys() if key.endswith("/tables/aux")))  # noqa: SIM118
+    elif what == "short":
+        change_entries(folder, "/tables/aux", "substr(content, 1, 100)")
     else:
-        content = bytearray(table.read_bytes())
-        content[len(content) // 3] ^= 255
-        table.write_bytes(content)
-    with pytest.raises(StoreError):
+        change_entries(folder, "/tables/aux", "substr(content, 1, 90) || 'x' || content")
+    with pytest.raises((StoreError, SchemaError)):
         ThreatModel.load(folder)
+
+
+def test_a_damaged_trial_is_played_again(tmp_path: Path, membership: Factory) -> None:
+    model = membership()
+    expected = model._generate_samples(3)
+    model.save(tmp_path / "m")
+    for ending in ("train/000001/data", "train/000000/trial"):
+        change_entries(tmp_path / "m", ending, "substr(content, 1, 100)")
+    loaded = ThreatModel.load(tmp_path / "m")
+    assert len(loaded._memory[True][0]) == 1
+    releases, labels = loaded._generate_samples(3)
+    assert labels == expected[1]
+    assert all(a.table.same_values(b.table) for a, b in zip(releases, expected[0], strict=True))
+    loaded.save()
+    assert len(ThreatModel.load(tmp_path / "m")._memory[True][0]) == 3
 
 
 def test_a_fit_that_may_draw_from_the_global_generator_is_refused_in_threads(

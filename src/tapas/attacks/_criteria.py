@@ -1,12 +1,16 @@
 """How a threshold on scores is chosen."""
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from tapas._validate import check_probability
 from tapas.errors import ConfigError
+
+# "accuracy", ("tp", 0.9), ("threshold", 0, label) and their like, or one that is made already.
+CriterionLike: TypeAlias = "str | Sequence[Hashable] | Criterion"
 
 _SPELLINGS = {
     "accuracy": "accuracy",
@@ -35,10 +39,10 @@ class Criterion:
 
     kind: str
     value: float | None = None
-    positive_label: Any = None
+    positive_label: Hashable = None
 
     @classmethod
-    def parse(cls, criterion: Any) -> "Criterion":
+    def parse(cls, criterion: CriterionLike) -> "Criterion":
         """Read the documented forms: "accuracy", ("tp", 0.9), ("threshold", 0, label)..."""
         if isinstance(criterion, Criterion):
             return criterion
@@ -50,17 +54,17 @@ class Criterion:
                 f"criterion must be 'accuracy', ('tp', rate), ('fp', rate) or "
                 f"('threshold', value), each with an optional positive label, got {criterion!r}"
             )
-        value = parts[1] if len(parts) > 1 else None
-        label = parts[2] if len(parts) > 2 else None
+        given, label = (*parts[1:], None, None)[:2]
         if kind in ("tpr", "fpr"):
-            value = check_probability(value, f"the rate of criterion {criterion!r}")
-        elif kind == "threshold" and not isinstance(value, (int, float, np.number)):
+            given = check_probability(given, f"the rate of criterion {criterion!r}")
+        value = float(given) if isinstance(given, (int, float, np.number)) else None
+        if kind == "threshold" and value is None:
             raise ConfigError(f"criterion ('threshold', value) needs a number, got {criterion!r}")
         return cls(kind, value, label)
 
     def threshold(self, scores: np.ndarray, positive: np.ndarray) -> float:
         """The threshold for ``score >= threshold``, learnt from scores with known secrets."""
-        value = 0.0 if self.value is None else float(self.value)
+        value = 0.0 if self.value is None else self.value
         if self.kind == "threshold":
             return value
         scores = np.where(np.isnan(scores), -np.inf, scores)

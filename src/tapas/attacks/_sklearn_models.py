@@ -1,22 +1,67 @@
-"""scikit-learn models that attacks refit on every release."""
+"""scikit-learn models that attacks learn copies of."""
 
 import copy
-from collections.abc import Hashable
-from typing import Any
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from tapas._random import integer_seed
+from tapas.errors import ConfigError
+
+__all__ = [
+    "Classifier",
+    "DensityModel",
+    "Predictor",
+    "Standardiser",
+    "checked_classifier",
+    "class_probabilities",
+    "seeded_clone",
+]
+
+Model = TypeVar("Model")
 
 
-def seeded_clone(model: Any, rng: np.random.Generator) -> Any:
+@runtime_checkable
+class Predictor(Protocol):
+    """Learns to predict something from rows."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> object:
+        """Learn."""
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Guess for each row."""
+
+
+class Classifier(Predictor, Protocol):
+    """A predictor of classes, which it lists once fitted."""
+
+    classes_: np.ndarray
+
+
+@runtime_checkable
+class DensityModel(Protocol):
+    """Learns how dense rows are."""
+
+    def fit(self, X: np.ndarray) -> object:
+        """Learn."""
+
+    def score_samples(self, X: np.ndarray) -> np.ndarray:
+        """Log-density of each row."""
+
+
+@runtime_checkable
+class _Parametrised(Protocol):
+    def get_params(self, deep: bool = True) -> dict[str, object]: ...
+
+
+def seeded_clone(model: Model, rng: np.random.Generator) -> Model:
     """An unfitted copy whose randomness follows `rng` wherever the model fixed none itself.
 
     Parts of pipelines and of ensembles are seeded as well.
     """
     from sklearn.base import clone
 
-    if not hasattr(model, "get_params"):
+    if not isinstance(model, _Parametrised):
         return copy.deepcopy(model)
     twin = clone(model)
     seed = integer_seed(rng)
@@ -28,23 +73,35 @@ def seeded_clone(model: Any, rng: np.random.Generator) -> Any:
     return twin.set_params(**open_seeds) if open_seeds else twin
 
 
-def parameters_key(model: Any) -> Hashable:
-    """Equal for models that learn the same from the same data; follows changed parameters."""
-    if not hasattr(model, "get_params"):
-        return id(model)
-    parameters = model.get_params(deep=True).items()
-    return type(model), tuple((name, _hashable(value)) for name, value in sorted(parameters))
+def checked_classifier(model: Classifier, name: str) -> Classifier:
+    """The model, unless it is no classifier, or the class of one."""
+    if isinstance(model, type) or not isinstance(model, Predictor):
+        raise ConfigError(
+            f"{name} must be a scikit-learn classifier such as RandomForestClassifier(), got "
+            f"{model!r}"
+        )
+    return model
 
 
-def _hashable(value: Any) -> Hashable:
-    if hasattr(value, "get_params"):
-        # Its parameters are listed on their own.
-        return repr(type(value))
-    try:
-        hash(value)
-    except TypeError:
-        return repr(value), id(value)
-    return type(value), value
+def class_probabilities(model: Classifier, rows: np.ndarray) -> np.ndarray:
+    """Probability of each class, in the order of `classes_`.
+
+    Without `predict_proba`, margins on a scale from 0 to 1 that keeps their order and which one
+    is the largest; without these, 1 for what is predicted.
+    """
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(rows))
+    if hasattr(model, "decision_function"):
+        return _scaled_margins(np.asarray(model.decision_function(rows), dtype=float))
+    return (np.asarray(model.predict(rows))[:, None] == model.classes_).astype(float)
+
+
+def _scaled_margins(margins: np.ndarray) -> np.ndarray:
+    from scipy.special import expit, softmax
+
+    if margins.ndim == 1:
+        return np.stack([expit(-margins), expit(margins)], axis=1)
+    return softmax(margins, axis=1)
 
 
 class Standardiser:

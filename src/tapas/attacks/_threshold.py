@@ -1,18 +1,51 @@
 """Attacks that compare a score with a threshold."""
 
-from collections.abc import Hashable
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from tapas._random import stream
 from tapas._validate import listing
 from tapas.attacks._base import Attack
-from tapas.attacks._criteria import Criterion
+from tapas.attacks._criteria import Criterion, CriterionLike
+from tapas.compat import ThreatModel
 from tapas.errors import IncompatibleAttackError, NotTrainedError
-from tapas.threat_models import Briefing, NoBoxKnowledge
+from tapas.game import Board, Kind, Needs, Value, as_array
 
-_THREAT_MODELS = {"membership": "TargetedMIA", "attribute": "TargetedAIA"}
+__all__ = ["ThresholdScorer", "TrainableThresholdAttack"]
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdScorer:
+    """Guesses the positive secret wherever a score reaches a threshold.
+
+    Attributes
+    ----------
+    threshold : float or None
+    positive, negative : object
+        The two secrets; None where there are more.
+    values : tuple
+        All secrets, in the order of the last axis of scores, where there are more than two.
+    label : str
+    """
+
+    threshold: float | None
+    positive: Value | None
+    negative: Value | None
+    values: tuple[Value, ...]
+    label: str
+
+    def score(self, values: np.ndarray) -> np.ndarray:
+        """What was observed is the score."""
+        return values
+
+    def decide(self, scores: np.ndarray) -> np.ndarray:
+        """The positive secret where the score reaches the threshold, or the likeliest value."""
+        if scores.ndim == 3:
+            return np.array(self.values)[np.argmax(scores, axis=-1)]
+        if self.threshold is None or self.positive is None:
+            raise NotTrainedError(f"{self.label} has no threshold yet: call train() first")
+        return as_array((self.negative, self.positive))[(scores >= self.threshold).astype(int)]
 
 
 class TrainableThresholdAttack(Attack):
@@ -32,132 +65,105 @@ class TrainableThresholdAttack(Attack):
 
     # What an attack can infer; empty means anything. Scores of an attack that says so stand for
     # membership, or for the last value of the attribute.
-    goals: ClassVar[tuple[str, ...]] = ()
+    goals: ClassVar[tuple[Kind, ...]] = ()
+    # Whether it compares with data that the attacker holds.
+    needs_auxiliary: ClassVar[bool] = False
 
-    def __init__(self, criterion: Any = "accuracy") -> None:
+    def __init__(self, criterion: CriterionLike = "accuracy") -> None:
         self.criterion = Criterion.parse(criterion)
         self.target_criterion = self.criterion.kind
         self.target_value = self.criterion.value
-        self.positive_label: Any = self.criterion.positive_label
-        self.negative_label: Any = None
-        self._threshold: float | None = self._fixed_threshold()
-
-    def train(self, threat_model: Any, num_samples: int | None = None, **kwargs: Any) -> None:
-        """Choose the threshold on trials that the attacker can simulate.
-
-        What was learnt before is forgotten. With criterion "threshold" no trial is needed.
-        """
-        self._brief(threat_model)
-        if self.briefing is not None:
-            self._check_goal(self.briefing)
-        self._train_attack_score(threat_model, num_samples, **kwargs)
-        self.positive_label, self.negative_label = self.criterion.positive_label, None
-        self._threshold = self._fixed_threshold()
-        if self.criterion.kind == "threshold":
-            self._name_labels(self._possible_secrets())
-            return
-        if isinstance(threat_model.atk_know_gen, NoBoxKnowledge):
-            raise IncompatibleAttackError(
-                f"{self.label} needs training trials, which a no-box attacker cannot make: use "
-                f"criterion ('threshold', value)"
-            )
-        if self.uses_observations:
-            observed = threat_model.observe(self, num_samples, training=True)
-            values, secrets = observed.values, observed.secrets
-        else:
-            releases, labels = threat_model.generate_training_samples(num_samples)
-            values, secrets = np.asarray(self.attack_score(releases))[:, None], np.array(labels)
-            secrets = secrets[:, None]
-        self.fit(values, secrets, rng=stream(threat_model.seed))
-
-    def _train_attack_score(
-        self, threat_model: Any, num_samples: int | None, **kwargs: Any
-    ) -> None:
-        """For subclasses whose score itself is trained."""
-
-    def fit(
-        self, observations: np.ndarray, secrets: np.ndarray, *, rng: np.random.Generator
-    ) -> Self:
-        """Choose the threshold from scored trials with known secrets."""
-        self._name_labels(self._possible_secrets() or sorted(set(secrets.ravel().tolist())))
-        scores = self.score(observations)
-        if scores.ndim == 2:
-            positive = secrets == self.positive_label
-            if self.criterion.kind != "threshold" and (positive.all() or not positive.any()):
-                raise IncompatibleAttackError(
-                    f"{self.label} needs training trials with both secrets, got "
-                    f"{positive.size} trials with only one of them: ask for more trials"
-                )
-            self._threshold = self.criterion.threshold(scores.ravel(), positive.ravel())
-        return self
-
-    def decide(self, scores: np.ndarray) -> np.ndarray:
-        """The positive label where the score reaches the threshold, or the likeliest value."""
-        if scores.ndim == 3:
-            return np.array(self._possible_secrets())[np.argmax(scores, axis=-1)]
-        if self._threshold is None or self.positive_label is None:
-            raise NotTrainedError(f"{self.label} has no threshold yet: call train() first")
-        return np.where(scores >= self._threshold, self.positive_label, self.negative_label)
-
-    def _check_goal(self, briefing: Briefing) -> None:
-        """Refuse a threat model that asks for something else than this attack infers."""
-        if not self.goals:
-            return
-        if briefing.goal not in self.goals or briefing.targets is None:
-            wanted = " or ".join(_THREAT_MODELS[goal] for goal in self.goals)
-            raise IncompatibleAttackError(
-                f"{self.label} infers {' or '.join(self.goals)} and needs a {wanted}, got a threat "
-                f"model about {briefing.goal!r}"
-            )
-
-    def _shared_key(self, *parts: Hashable) -> Hashable:
-        """A key for attacks of this class that observe the same; one that cannot be shared if
-        a user's part has no hash."""
-        try:
-            hash(parts)
-        except TypeError:
-            return self
-        return type(self), *parts
 
     @property
-    def needs_training(self) -> bool:
-        """Unless the threshold is given."""
-        return self.criterion.kind != "threshold"
+    def needs(self) -> Needs:
+        """Tables, and training unless the threshold is given."""
+        return Needs(
+            goals=self.goals,
+            training=self.criterion.kind != "threshold",
+            auxiliary=self.needs_auxiliary,
+        )
 
-    def _fixed_threshold(self) -> float | None:
-        return self.criterion.value if self.criterion.kind == "threshold" else None
+    def fit(self, board: Board, *, rng: np.random.Generator) -> ThresholdScorer:
+        """Choose the threshold from scored trials with known secrets."""
+        possible = list(board.goal.values) or sorted(set(board.secrets.ravel().tolist()))
+        positive, negative = self._named_secrets(possible or [False, True])
+        threshold = self._fixed_threshold()
+        if threshold is None and board.values.ndim == 2:
+            threshold = self._chosen_threshold(board, positive)
+        return ThresholdScorer(threshold, positive, negative, tuple(possible), self.label)
 
-    def _possible_secrets(self) -> list[Any]:
-        """The values a secret may have, where the briefing says so."""
-        if self.briefing is None:
-            return []
-        if self.briefing.goal == "membership":
-            return [False, True]
-        return list(self.briefing.attribute_values)
+    def _chosen_threshold(self, board: Board, positive_secret: Value | None) -> float:
+        positive = board.secrets == positive_secret
+        if positive.all() or not positive.any():
+            raise IncompatibleAttackError(
+                f"{self.label} needs training trials with both secrets, got {positive.size} "
+                f"trials with only one of them: ask for more trials"
+            )
+        values = np.broadcast_to(board.values, positive.shape)
+        return self.criterion.threshold(values.ravel(), positive.ravel())
 
-    def _name_labels(self, possible: list[Any]) -> None:
-        """The positive label is the one asked for, else the last; the other is negative."""
-        if not possible:
-            possible = [False, True]
+    def _named_secrets(self, possible: list[Value]) -> tuple[Value | None, Value | None]:
+        """The positive secret is the one asked for, else the last; the other is negative."""
+        wanted = self.criterion.positive_label
         if len(possible) > 2:
-            return
+            return wanted, None
         if len(possible) < 2:
             raise IncompatibleAttackError(
                 f"{self.label} needs training trials with both secrets, got only "
                 f"{listing(possible)}: ask for more trials"
             )
-        if self.positive_label is None:
-            self.positive_label = possible[-1]
-        others = [secret for secret in possible if secret != self.positive_label]
+        positive = possible[-1] if wanted is None else wanted
+        others = [secret for secret in possible if secret != positive]
         if len(others) != 1:
             raise IncompatibleAttackError(
-                f"the positive label {self.positive_label!r} of criterion {self.criterion} is not "
-                f"one of {listing(possible)}"
+                f"the positive label {positive!r} of criterion {self.criterion} is not one of "
+                f"{listing(possible)}"
             )
-        if self.goals and self.positive_label != possible[-1]:
+        if self.goals and positive != possible[-1]:
             raise IncompatibleAttackError(
                 f"high scores of {self.label} stand for {possible[-1]!r}, so the positive label "
-                f"of criterion {self.criterion} cannot be {self.positive_label!r}: leave it out "
-                f"or, for an attribute, put it last in attribute_values"
+                f"of criterion {self.criterion} cannot be {positive!r}: leave it out or, for an "
+                f"attribute, put it last in attribute_values"
             )
-        self.negative_label = others[0]
+        return positive, others[0]
+
+    def _fixed_threshold(self) -> float | None:
+        return self.criterion.value if self.criterion.kind == "threshold" else None
+
+    # -- doors -------------------------------------------------------------------------------
+
+    def train(
+        self, threat_model: ThreatModel, num_samples: int | None = None, **kwargs: object
+    ) -> None:
+        """Choose the threshold on trials that the attacker can simulate.
+
+        What was learnt before is forgotten. With criterion "threshold" no trial is needed.
+        """
+        self._prepare(threat_model)
+        self._train_attack_score(threat_model, num_samples, **kwargs)
+        super().train(threat_model, num_samples)
+
+    def _train_attack_score(
+        self, threat_model: ThreatModel, num_samples: int | None, **kwargs: object
+    ) -> None:
+        """For subclasses whose score itself is trained."""
+
+    @property
+    def _learnt(self) -> ThresholdScorer | None:
+        scorer = None if self._trained is None else self._trained.scorer
+        return scorer if isinstance(scorer, ThresholdScorer) else None
+
+    @property
+    def _threshold(self) -> float | None:
+        return self._fixed_threshold() if self._learnt is None else self._learnt.threshold
+
+    @property
+    def positive_label(self) -> Value | None:
+        """The secret that high scores stand for."""
+        learnt = self._learnt
+        return self.criterion.positive_label if learnt is None else learnt.positive
+
+    @property
+    def negative_label(self) -> Value | None:
+        """The other secret."""
+        return None if self._learnt is None else self._learnt.negative

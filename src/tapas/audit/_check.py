@@ -1,15 +1,16 @@
 """Find out before any work whether an audit can be carried out."""
 
-import copy
 import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tapas._random import stream
+from tapas.compat import AttackDoors, GameThreatModel, needs_of
 from tapas.errors import TapasError
-from tapas.threat_models import LabelInferenceThreatModel, NoBoxKnowledge
+from tapas.game import Address, Briefing, Game, Phase, Release, TableBriefing, unfit
+
+FEW = 2  # records and rows that a release which exists is looked at by
 
 
 @dataclass(frozen=True)
@@ -43,55 +44,59 @@ def check_names(names: Sequence[str], what: str) -> list[str]:
 
 
 def check_subject(
-    threat_model: Any, attacks: Sequence[Any], num_train: int
-) -> tuple[list[str], list[str], float]:
-    """Play one trial of each phase and let every attack look at it."""
-    problems = _refusals(threat_model, attacks)
-    if problems:
-        return problems, [], 0.0
+    threat_model: GameThreatModel, attacks: Sequence[AttackDoors], num_train: int | None
+) -> CheckReport:
+    """Ask whether attacks fit; where tables are released, let them look at one of each phase."""
+    game = threat_model.game
+    setting = game.setting
+    problems = [
+        reason for attack in attacks for reason in unfit(needs_of(attack), attack.label, setting)
+    ]
+    if game.rounds("train") is None and num_train == 0:
+        problems += [
+            f"{attack.label} needs training trials, and num_train is 0"
+            for attack in attacks
+            if attack.needs.training
+        ]
+    if problems or setting.release != "table":
+        return CheckReport(tuple(dict.fromkeys(problems)), (), None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
-        for phase in ("test",) if _is_no_box(threat_model) else ("train", "test"):
+        phases: list[Phase] = ["test"] if game.rounds("train") == 0 else ["train", "test"]
+        for phase in phases:
             problems += _look(threat_model, attacks, phase)
-        seconds = time.perf_counter() - start
-    if _is_no_box(threat_model) and num_train:
-        problems += [
-            f"{attack.label} needs training, which a no-box attacker cannot do: use criterion "
-            f"('threshold', value)"
-            for attack in attacks
-            if getattr(attack, "needs_training", False)
-        ]
-    return list(dict.fromkeys(problems)), [str(warning.message) for warning in caught], seconds
+        seconds = (time.perf_counter() - start) / len(phases)
+    return CheckReport(
+        tuple(dict.fromkeys(problems)),
+        tuple(str(warning.message) for warning in caught),
+        seconds if game.rounds("test") is None else None,
+    )
 
 
-def _refusals(threat_model: Any, attacks: Sequence[Any]) -> list[str]:
-    """Attacks that say themselves that they do not fit."""
-    problems = []
-    for attack in attacks:
-        try:
-            if hasattr(attack, "_brief"):
-                copy.copy(attack)._brief(threat_model)
-        except TapasError as error:
-            problems.append(str(error))
-    return problems
-
-
-def _look(threat_model: Any, attacks: Sequence[Any], phase: Any) -> list[str]:
+def _look(threat_model: GameThreatModel, attacks: Sequence[AttackDoors], phase: Phase) -> list[str]:
+    game = threat_model.game
     try:
-        trial = threat_model.draw_trial(phase, 0)
+        trial = game.play([Address(game.seed, phase, 0)])[0]
     except TapasError as error:
         return [str(error)]
+    briefing, release = _few(game, phase, trial.release)
     problems = []
     for attack in attacks:
-        if not getattr(attack, "uses_observations", False):
+        if attack.writes_doors:
             continue
         try:
-            attack.observe(trial.release, threat_model.briefing(all_targets=True), rng=stream(0))
+            observer = threat_model.player().observer(attack)
+            observer(release, briefing, rng=stream(0))
         except Exception as error:
             problems.append(f"{attack.label}: {error}")
     return problems
 
 
-def _is_no_box(threat_model: LabelInferenceThreatModel) -> bool:
-    return isinstance(getattr(threat_model, "atk_know_gen", None), NoBoxKnowledge)
+def _few(game: Game, phase: Phase, release: Release) -> tuple[Briefing, Release]:
+    """A few records of a release that exists tell as much, at no cost."""
+    briefing = game.briefing(phase)
+    if game.rounds(phase) != 1 or not isinstance(briefing, TableBriefing):
+        return briefing, release
+    rows = release.table.take(range(min(FEW, len(release.table))))
+    return briefing.only(range(min(FEW, briefing.num_targets))), Release(rows)

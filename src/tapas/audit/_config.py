@@ -14,6 +14,7 @@ from tapas.audit._config_parts import (
     GatePart,
     Generator,
     GoalPart,
+    ImportedPart,
     KnowledgePart,
     MembershipPart,
     ModelPart,
@@ -22,12 +23,20 @@ from tapas.audit._config_parts import (
     TrialsPart,
     bare_goal,
     exactly_one,
+    given,
     listed,
 )
 from tapas.audit._config_yaml import Document
 from tapas.errors import ConfigError
 
 MOST_ERRORS = 5
+_SUBJECTS = ("generator", "model", "release", "imported")
+_GOALS = {
+    "generator": ("membership", "attribute", "canaries"),
+    "model": ("membership", "attribute", "property"),
+    "release": ("membership",),
+    "imported": ("membership", "attribute"),
+}
 
 
 class AuditFile(Part):
@@ -44,6 +53,7 @@ class AuditFile(Part):
     )
     model: ModelPart | None = None
     release: ReleasePart | None = None
+    imported: ImportedPart | None = None
     knowledge: KnowledgePart = KnowledgePart()
     goal: Annotated[GoalPart, BeforeValidator(bare_goal)] = GoalPart(membership=MembershipPart())
     attacks: list[Component] = Field(min_length=1)
@@ -57,7 +67,7 @@ class AuditFile(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> "AuditFile":
-        exactly_one(self, ("generator", "model", "release"), "an audit")
+        exactly_one(self, _SUBJECTS, "an audit")
         stop = self.trials.stop_early
         if stop is not None:
             if self.controls or len(self.generator or ()) > 1:
@@ -66,11 +76,23 @@ class AuditFile(Part):
                 )
             if stop.width is None and (not stop.claim or self.claim is None):
                 raise ValueError("trials.stop_early needs a claim or a width to stop at")
-        if self.model is not None and self.goal.membership is None:
-            raise ValueError("models are audited for membership only: remove goal")
+        self._check_goal()
         if self.release is not None:
             self._check_release()
         return self
+
+    @property
+    def what(self) -> str:
+        """What is audited: a generator, a model, a release, or imported releases."""
+        return given(self, _SUBJECTS)[0]
+
+    def _check_goal(self) -> None:
+        possible = _GOALS[self.what]
+        if self.goal.kind not in possible:
+            raise ValueError(
+                f"goal.{self.goal.kind} is not for {self.what} audits, which know "
+                f"{', '.join(possible)}"
+            )
 
     def _check_release(self) -> None:
         if self.data.table is None or self.data.holdout is None:
@@ -78,8 +100,6 @@ class AuditFile(Part):
                 "a release is audited with data.table, the records it was made from, and "
                 "data.holdout, records that were not used"
             )
-        if self.goal.membership is None:
-            raise ValueError("releases are audited for membership only: remove goal")
         if self.claim is not None:
             raise ValueError("one release can neither contradict nor confirm a claim: remove claim")
 
@@ -121,7 +141,8 @@ def audit_file_schema() -> dict[str, Any]:
     several = {"type": "array", "minItems": 1, "items": generator}
     keys["generator"] = {**keys["generator"], "anyOf": [*generator["anyOf"], several]}
     keys["attacks"]["items"] = {"anyOf": [name, {"$ref": "#/$defs/ComponentPart"}]}
-    keys["goal"] = {"anyOf": [{"const": "membership"}, {"$ref": "#/$defs/GoalPart"}]}
+    names = {"enum": ["membership", "canaries"]}
+    keys["goal"] = {"anyOf": [names, {"$ref": "#/$defs/GoalPart"}]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,

@@ -64,7 +64,7 @@ class Names:
         """The class called `use`: a public name of one of the rooms, or ``module:Name``."""
         if ":" in use:
             return self._foreign(use, key)
-        known = {name: room for room in rooms for name in usable((room,), parts=parts)}
+        known = {name: room for room in rooms for name in usable_names((room,), parts=parts)}
         if use not in known:
             near = difflib.get_close_matches(use, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {listing(known, 40)}."
@@ -97,7 +97,7 @@ class Names:
                 f"{type(error).__name__}: {error}"
             ) from error
         beside = self.folder.joinpath(*module_name.split(".")).with_suffix(".py")
-        if beside.is_file() and Path(getattr(module, "__file__", None) or "").resolve() != beside:
+        if beside.is_file() and _file_of(module) != beside:
             raise ConfigError(
                 f"{self.where}: {key}: {beside.name} has the name of another module "
                 f"({module_name}): rename it"
@@ -112,13 +112,13 @@ class Names:
 
     def _remember(self, module: ModuleType) -> None:
         """Code beside the audit file is part of the question, and travels to other machines."""
-        file = getattr(module, "__file__", None)
-        if file is None or not self._is_own(module.__name__, Path(file)):
+        file = _file_of(module)
+        if file is None or not self._is_own(module.__name__, file):
             return
         import cloudpickle
 
         cloudpickle.register_pickle_by_value(module)
-        self.remember_file(module.__name__, Path(file))
+        self.remember_file(module.__name__, file)
 
     def _is_own(self, name: str, file: Path) -> bool:
         """Whether a module lies beside the audit file, rather than being installed there."""
@@ -131,7 +131,12 @@ class Names:
         self.own_code[name] = hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest()
 
 
-def usable(rooms: tuple[str, ...], *, parts: bool = False) -> list[str]:
+def _file_of(module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return None if file is None else Path(file).resolve()
+
+
+def usable_names(rooms: tuple[str, ...], *, parts: bool = False) -> list[str]:
     """Public names of the rooms that can be used in an audit file, or as parts in it."""
     names: list[str] = []
     for room in rooms:

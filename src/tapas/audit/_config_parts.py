@@ -1,5 +1,6 @@
 """The sections of an audit file."""
 
+import builtins
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -13,8 +14,12 @@ from pydantic import (
     model_validator,
 )
 
+from tapas.results import GATE_METRICS
+
+GateMetric = Literal[GATE_METRICS]  # type: ignore[valid-type]
 Share = Annotated[float, Field(ge=0, le=1)]
 OpenShare = Annotated[float, Field(gt=0, lt=1)]
+_GOALS = ("membership", "attribute", "canaries", "property")
 _Part = TypeVar("_Part", bound="Part")
 
 
@@ -39,11 +44,16 @@ def bare_goal(value: Any) -> Any:
     return {value: {}} if isinstance(value, str) else value
 
 
+def given(part: "Part", names: tuple[str, ...]) -> list[str]:
+    """Which of some keys of a section are given."""
+    return [name for name in names if getattr(part, name) is not None]
+
+
 def exactly_one(part: _Part, names: tuple[str, ...], what: str) -> _Part:
     """Refuse a section in which none, or more than one, of some keys is given."""
-    given = [name for name in names if getattr(part, name) is not None]
-    if len(given) != 1:
-        came = " and ".join(given) or "none"
+    came_in = given(part, names)
+    if len(came_in) != 1:
+        came = " and ".join(came_in) or "none"
         raise ValueError(f"{what} needs exactly one of {', '.join(names)}; got {came}")
     return part
 
@@ -127,6 +137,23 @@ class ReleasePart(Part):
     )
 
 
+class ImportedPart(Part):
+    """Releases that somebody else made, with their secrets: nothing is run."""
+
+    folder: str = Field(description="Where the releases are, CSV or Parquet")
+    labels: str = Field(
+        description="A table with one row per release: file, phase (train or test), group "
+        "(equal where private data is shared), and a column per target with its secret"
+    )
+    label: str | None = None
+    relation: Literal["add/remove", "replace"] | None = Field(
+        default=None, description="Which neighbours were played, if that is known"
+    )
+    independent: bool = Field(
+        default=False, description="Each release was made from private data of its own"
+    )
+
+
 class TargetsPart(Part):
     """Whose privacy is tested."""
 
@@ -195,15 +222,39 @@ class AttributePart(Part):
     distribution: list[float] | None = None
 
 
+class CanariesPart(Part):
+    """Which of many targets are in the data? All are judged together, from one run or a few."""
+
+    replace: bool = Field(default=False, description="They take the places of other rows")
+
+
+class PropertyPart(Part):
+    """For models: which share of the training records has a value?"""
+
+    column: str
+    value: str | int | float
+    shares: Annotated[list[Share], Field(min_length=2, max_length=2)] = Field(
+        default=[0.3, 0.7], description="Shares without and with the property"
+    )
+    records: PositiveInt = Field(default=500, description="Training records of each model")
+
+
 class GoalPart(Part):
     """What the attacker wants to learn."""
 
     membership: MembershipPart | None = None
     attribute: AttributePart | None = None
+    canaries: CanariesPart | None = None
+    property: PropertyPart | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> "GoalPart":
-        return exactly_one(self, ("membership", "attribute"), "a goal")
+        return exactly_one(self, _GOALS, "a goal")
+
+    @builtins.property
+    def kind(self) -> str:
+        """The goal that is given."""
+        return given(self, _GOALS)[0]
 
 
 class StopEarlyPart(Part):
@@ -222,7 +273,10 @@ class TrialsPart(Part):
     test: PositiveInt = Field(default=200, description="For judging them")
     timeout: PositiveFloat | None = Field(default=None, description="Seconds for one run")
     max_failures: NonNegativeInt = Field(default=0, description="Failing runs that are tolerated")
-    keep_data: bool = Field(default=False, description="Keep released tables in the run folder")
+    keep_data: bool | None = Field(
+        default=None,
+        description="Keep released tables in the run folder; by default small or slow ones",
+    )
     stop_early: StopEarlyPart | None = None
 
 
@@ -236,7 +290,7 @@ class ClaimPart(Part):
 class GatePart(Part):
     """A limit for every attack and target together; judged by interval ends."""
 
-    metric: Literal["accuracy", "advantage", "auc", "tpr_at_fpr", "epsilon"]
+    metric: GateMetric
     at_most: float
     fpr: Share = 0.01
     confidence: OpenShare = 0.95

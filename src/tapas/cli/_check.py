@@ -14,14 +14,14 @@ def command(audit_file: Path) -> None:
     """
     from tapas.audit import load_audit
     from tapas.cli._carry_out import refuse_problems
-    from tapas.cli._words import duration, total_trials
+    from tapas.cli._words import duration
 
     audit = load_audit(audit_file)
     found = refuse_problems(audit, audit_file)
     for caution in dict.fromkeys(found.cautions):
         click.echo(f"Note: {' '.join(caution.split())}")
     click.echo(f"{audit_file} can run: {', '.join(attack.label for attack in audit.attacks)}")
-    trials = total_trials(audit)
+    trials = audit.num_trials()
     if found.seconds_per_trial is not None and trials:
         seconds = found.seconds_per_trial * trials
         click.echo(

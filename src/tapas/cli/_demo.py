@@ -42,15 +42,11 @@ gates:
 @click.command("demo")
 def command() -> None:
     """Audit a generator (and a model) on a built-in table; the pages are in ./tapas-demo."""
-    from tapas import attacks
-    from tapas.audit._build import load_audit
+    from tapas.audit import load_audit
     from tapas.cli._carry_out import carry_out, default_folder, publish, say_verdict
 
     FOLDER.mkdir(exist_ok=True)
-    files = {"generator.yaml": _GENERATOR}
-    if hasattr(attacks, "LossMIA") and hasattr(attacks, "RMIA"):
-        files["model.yaml"] = _MODEL
-    for name, text in files.items():
+    for name, text in {"generator.yaml": _GENERATOR, "model.yaml": _MODEL}.items():
         path = FOLDER / name
         if not path.exists():
             path.write_text(text, encoding="utf-8")

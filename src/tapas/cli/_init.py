@@ -69,7 +69,7 @@ def _description(kind: str, *tables: Path) -> Any:
     """One description of all tables that exist; None where there is but one, or a schema."""
     if kind != "files" or tables[0].with_suffix(".json").exists():
         return None
-    from tapas.audit._build_files import infer_from_files
+    from tapas.audit import describe_files
 
     there = [tables[0], *(table for table in tables[1:] if table.is_file())]
-    return infer_from_files(there) if len(there) > 1 else None
+    return describe_files(there) if len(there) > 1 else None

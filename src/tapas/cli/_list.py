@@ -23,12 +23,12 @@ _KNOWLEDGE = {
 )
 def command(what: str | None) -> None:
     """Show what an audit file can name: attacks, generators and knowledge, one line each."""
-    from tapas.audit._config_names import usable
+    from tapas.audit import usable_names
 
     for room in ("attacks", "generators"):
         if what in (None, room):
             module = importlib.import_module(f"tapas.{room}")
-            _section(room, {name: getattr(module, name) for name in usable((room,))})
+            _section(room, {name: getattr(module, name) for name in usable_names((room,))})
     if what in (None, "knowledge"):
         module = importlib.import_module("tapas.threat_models")
         _section("knowledge", {key: getattr(module, name) for key, name in _KNOWLEDGE.items()})

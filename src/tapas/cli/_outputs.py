@@ -7,9 +7,18 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from tapas.results import AuditRecord, Estimate, SummaryFacts, Verdict, record_facts
+from tapas.results import (
+    MEASURES,
+    AuditRecord,
+    ClaimOutcome,
+    Estimate,
+    SummaryFacts,
+    Verdict,
+    record_facts,
+)
 
 FORMAT, VERSION = "tapas-verdict", 1
+_CLAIM_CASES = {"contradicted": "failure", "open": None, "unseen": "skipped", "untested": "skipped"}
 # Control characters that XML cannot hold, however escaped.
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -25,6 +34,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "exit_code": verdict.exit_code,
         "words": verdict.words,
         "stopped": record.stopped,
+        "claim": None if verdict.claim is None else _claim(verdict.claim),
         "gates": [
             {
                 "metric": outcome.gate.metric,
@@ -55,7 +65,7 @@ def write_json(path: Path, record: AuditRecord, verdict: Verdict) -> None:
 
 
 def write_junit(path: Path, record: AuditRecord, verdict: Verdict) -> None:
-    """Write the verdict as JUnit XML: a case per gate, an error where none could be decided."""
+    """Write the verdict as JUnit XML: a case per gate and for the claim, an error per crash."""
     suite = ElementTree.Element("testsuite", name=_clean(record.title))
     cases = [
         _case(
@@ -66,27 +76,35 @@ def write_junit(path: Path, record: AuditRecord, verdict: Verdict) -> None:
         )
         for outcome in verdict.outcomes
     ]
+    if verdict.claim is not None and verdict.claim.claim is not None:
+        name = f"claimed epsilon {verdict.claim.claim.epsilon:g}"
+        kind = _CLAIM_CASES[verdict.claim.state]
+        cases.append(_case(suite, name, kind, verdict.claim.words, "claim"))
     for subject in record.audited:
         for crash in subject.crashes:
             name = f"{crash.attack} on {crash.target} ({subject.name})"
             cases.append(_case(suite, name, "error", crash.message))
-    if not cases:
-        kind = "error" if verdict.exit_code else None
-        cases.append(_case(suite, "audit", kind, verdict.words))
+    unsaid = verdict.exit_code and not {"failure", "error"} & set(cases)
+    if unsaid or not cases:
+        cases.append(_case(suite, "audit", "error" if unsaid else None, verdict.words))
     suite.set("tests", str(len(cases)))
-    for kind in ("failure", "error"):
-        suite.set(f"{kind}s", str(cases.count(kind)))
+    for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        suite.set(name, str(cases.count(kind)))
     ElementTree.indent(suite)
     text = ElementTree.tostring(suite, encoding="unicode", xml_declaration=False)
     path.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n', encoding="utf-8")
 
 
-def _case(suite: ElementTree.Element, name: str, kind: str | None, words: str) -> str | None:
+def _case(
+    suite: ElementTree.Element, name: str, kind: str | None, words: str, what: str = "gate"
+) -> str | None:
     case = ElementTree.SubElement(suite, "testcase", classname="tapas", name=_clean(name))
     if kind is None:
         ElementTree.SubElement(case, "system-out").text = _clean(words)
+    elif kind == "skipped":
+        ElementTree.SubElement(case, kind, message=_clean(words))
     else:
-        what = "inconclusive" if kind == "error" else "gate"
+        what = "inconclusive" if kind == "error" else what
         ElementTree.SubElement(case, kind, type=what, message=_clean(words))
     return kind
 
@@ -102,11 +120,21 @@ def _facts(facts: SummaryFacts) -> dict[str, Any]:
         "attack": facts.attack,
         "target": facts.target,
         "trials": facts.trials,
-        "accuracy": _estimate(facts.accuracy),
-        "advantage": _estimate(facts.advantage),
-        "auc": _estimate(facts.auc),
-        "tpr_at_low_fpr": _estimate(facts.tpr_at_low_fpr),
+        "dependence": str(facts.dependence),
+        **{m.fact: _estimate(facts.estimates.get(m.fact)) for m in MEASURES if m.fact},
         "epsilon_at_least": None if facts.epsilon is None else _number(float(facts.epsilon)),
+    }
+
+
+def _claim(outcome: ClaimOutcome) -> dict[str, Any]:
+    claim, bound = outcome.claim, outcome.bound
+    return {
+        "epsilon": None if claim is None else _number(claim.epsilon),
+        "delta": None if claim is None else claim.delta,
+        "state": outcome.state,
+        "epsilon_at_least": None if bound is None else _number(float(bound)),
+        "confidence": None if bound is None else bound.confidence,
+        "words": outcome.words,
     }
 
 

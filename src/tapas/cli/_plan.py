@@ -40,7 +40,7 @@ def command(
     from tapas.stats import runs_needed
 
     audit = _audit(audit_file)
-    claim = getattr(audit, "claim", None)
+    claim = None if audit is None else audit.claim
     if epsilon is None and claim is None:
         if audit is None:
             raise click.UsageError("give --epsilon, or a FILE with a claim")
@@ -60,7 +60,7 @@ def command(
         runs = runs_needed(hits, alarms, claimed, confidence, power, delta=allowed)
         rates = f"{name} attack (TPR {hits:g}, FPR {alarms:g})"
         click.echo(f"  {rates:<45} {_trials(runs, seconds)}")
-    if audit is not None and hasattr(audit, "num_test"):
+    if audit is not None and audit.num_test is not None:
         click.echo(f"  {audit_file} plays {audit.num_test} test trials")
     if seconds is not None:
         from tapas.cli._words import duration

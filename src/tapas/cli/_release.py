@@ -1,7 +1,6 @@
 """tapas release"""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -53,8 +52,7 @@ def command(
     Nothing is run but attacks. Ends in report.html in a folder. A low result is no proof of
     privacy: docs/observed-releases.md says what such an audit can and cannot show.
     """
-    from tapas.audit._build_files import build_release_audit, without_free_text
-    from tapas.audit._config_names import Names
+    from tapas.audit import audit_from_values
     from tapas.cli._carry_out import carry_out, default_folder, publish, say_verdict
     from tapas.cli._outputs import write_json, write_junit
 
@@ -76,8 +74,7 @@ def command(
         "controls": not no_controls,
         "gates": [] if max_auc is None else [{"metric": "auc", "at_most": max_auc}],
     }
-    names = Names(Path.cwd(), "tapas release")
-    audit = build_release_audit(without_free_text(_config(values), names), names)
+    audit = audit_from_values(values, "tapas release")
     _refuse(audit.check().problems)
     place = folder or default_folder(released)
     record = carry_out(audit, place, n_jobs=None, quiet=True)
@@ -87,19 +84,6 @@ def command(
     if junit_file is not None:
         write_junit(junit_file, record, verdict)
     return verdict.exit_code
-
-
-def _config(values: dict[str, Any]) -> Any:
-    from pydantic import ValidationError
-
-    from tapas.audit._config import AuditFile
-
-    try:
-        return AuditFile.model_validate(values)
-    except ValidationError as errors:
-        first = errors.errors(include_url=False)[0]
-        where = ".".join(str(step) for step in first["loc"])
-        raise click.UsageError(f"{where}: {first['msg']}") from None
 
 
 def _refuse(problems: tuple[str, ...]) -> None:

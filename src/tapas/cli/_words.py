@@ -16,12 +16,6 @@ def duration(seconds: float) -> str:
     return f"{seconds / 86_400:.0f} days"
 
 
-def total_trials(audit: Any) -> int:
-    """How many trials an audit plays, controls included; 0 where it plays none."""
-    subjects = getattr(audit, "subjects", ())
-    return len(subjects) * (audit.num_train + audit.num_test) if subjects else 0
-
-
 def first_line(thing: Any) -> str:
     """What the documentation of something says first."""
     words = (getattr(thing, "__doc__", None) or "").strip().splitlines()

@@ -1,19 +1,34 @@
 """Tables, records, and what describes them."""
 
 from tapas.datasets._canary import create_canary
+from tapas.datasets._columns import MISSING_CODE, Column
 from tapas.datasets._dataset import Dataset
 from tapas.datasets._description import DataDescription
+from tapas.datasets._encoding import EncodedTable
+from tapas.datasets._files import locate, read_frame
+from tapas.datasets._npz import pack_table, read_table, unpack_table, write_table
+from tapas.datasets._rows import RandomSource
 from tapas.datasets._samples import load_sample
 from tapas.datasets._tabular import TabularDataset, TabularRecord
 from tapas.datasets._vulnerable import record_isolation, select_vulnerable_records
 
 __all__ = [
+    "MISSING_CODE",
+    "Column",
     "DataDescription",
     "Dataset",
+    "EncodedTable",
+    "RandomSource",
     "TabularDataset",
     "TabularRecord",
     "create_canary",
     "load_sample",
+    "locate",
+    "pack_table",
+    "read_frame",
+    "read_table",
     "record_isolation",
     "select_vulnerable_records",
+    "unpack_table",
+    "write_table",
 ]

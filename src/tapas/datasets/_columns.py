@@ -71,7 +71,7 @@ class Column:
     values: tuple[Any, ...] | range | None = None
 
     @classmethod
-    def parse(cls, entry: Any) -> "Column":
+    def parse(cls, entry: object) -> "Column":
         """Read one entry of a schema; a wrong one is a SchemaError that says what is."""
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
             raise SchemaError(
@@ -116,7 +116,7 @@ class Column:
     def _code_of(self) -> dict[str, int]:
         return {canonical(value): code for code, value in enumerate(self.values or ())}
 
-    def code(self, value: Any) -> int | None:
+    def code(self, value: object) -> int | None:
         """Code of one non-missing value, or None where it is not a declared category."""
         if isinstance(self.values, range):
             number = _as_whole_number(value)
@@ -154,7 +154,11 @@ class Column:
             raise
 
     def _resolve_unknown(
-        self, known: list[int | None], codes: np.ndarray, uniques: Any, unknown: str
+        self,
+        known: list[int | None],
+        codes: np.ndarray,
+        uniques: np.ndarray | pd.Index,
+        unknown: str,
     ) -> list[int | None]:
         other = self.code(OTHER) if unknown == OTHER else None
         if other is not None:
@@ -225,7 +229,7 @@ class Column:
         return pd.Series(words[codes]).infer_objects().array
 
 
-def _parse_categories(name: str, representation: Any) -> tuple[Any, ...] | range | None:
+def _parse_categories(name: str, representation: object) -> tuple[Any, ...] | range | None:
     if representation is None:
         return None
     if isinstance(representation, (int, np.integer)) and not isinstance(representation, bool):
@@ -249,11 +253,11 @@ def _parse_categories(name: str, representation: Any) -> tuple[Any, ...] | range
     )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def canonical(value: Any) -> str:
+def canonical(value: object) -> str:
     """The text under which 1, 1.0 and "1" are the same category."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
@@ -303,12 +307,12 @@ def _to_timestamps(series: pd.Series, *, keep_local: bool) -> pd.Series:
     return stamps
 
 
-def _is_eight_digits(value: Any) -> bool:
+def _is_eight_digits(value: object) -> bool:
     return isinstance(value, str) and len(value) == 8 and value.isdigit()
 
 
 def _from_seconds(seconds: np.ndarray) -> np.ndarray:
     micros = np.round(np.where(np.isnan(seconds), 0.0, seconds) * 1e6).astype(np.int64)
     stamps = micros.astype("datetime64[us]")
-    stamps[np.isnan(seconds)] = np.datetime64("NaT")
+    stamps[np.isnan(seconds)] = np.datetime64("NaT", "us")
     return stamps

@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
+from tapas.datasets._description import DataDescription
 from tapas.datasets._rows import RecordIds
 
 
@@ -21,7 +22,7 @@ class Dataset(ABC):
 
     @classmethod
     @abstractmethod
-    def read_from_string(cls, data: str, description: Any) -> "Dataset":
+    def read_from_string(cls, data: str, description: DataDescription) -> "Dataset":
         """Read from text."""
 
     @abstractmethod
@@ -41,11 +42,11 @@ class Dataset(ABC):
         """Leave out the records at some positions."""
 
     @abstractmethod
-    def add_records(self, records: Any) -> "Dataset | None":
+    def add_records(self, records: Self) -> "Dataset | None":
         """Append records."""
 
     @abstractmethod
-    def replace(self, records_in: Any, records_out: RecordIds = ()) -> "Dataset | None":
+    def replace(self, records_in: Self, records_out: RecordIds = ()) -> "Dataset | None":
         """Swap records."""
 
     @abstractmethod
@@ -53,7 +54,7 @@ class Dataset(ABC):
         """Draw several datasets."""
 
     @abstractmethod
-    def __add__(self, other: Any) -> "Dataset":
+    def __add__(self, other: Self) -> "Dataset":
         """Join two datasets."""
 
     @abstractmethod

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from tapas._files import write_text
 from tapas._validate import listing
 from tapas.datasets._columns import OTHER, Column
 from tapas.errors import SchemaError
@@ -74,9 +75,7 @@ class DataDescription:
 
     def to_json(self, path: str | PathLike[str]) -> None:
         """Write the schema as a file that `from_json` reads."""
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(self.schema, indent=4), encoding="utf-8")
+        write_text(path, json.dumps(self.schema, indent=4))
 
     def explain(self) -> str:
         """One line per column: its type, and why where it was inferred."""

@@ -7,7 +7,7 @@ so tables can share them freely.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -54,6 +54,10 @@ class EncodedTable:
 
     def digest(self) -> str:
         """Digest of the columns and values; row labels do not count."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         content = hashlib.blake2b(digest_size=16)
         words = [None if v is None else list(v) for v in self.vocabularies]
         content.update(repr((self.columns, words)).encode())
@@ -64,6 +68,14 @@ class EncodedTable:
     def coded_columns(self) -> list[Column]:
         """Columns held in `codes`, in order."""
         return [column for column in self.columns if column.is_coded]
+
+    def num_categories(self) -> list[int]:
+        """How many categories the codes of each coded column can stand for."""
+        sizes = []
+        for column, words in zip(self.coded_columns(), self.vocabularies, strict=True):
+            categories = column.values if column.values is not None else words
+            sizes.append(0 if categories is None else len(categories))
+        return sizes
 
     def number_columns(self) -> list[Column]:
         """Columns held in `numbers`, in order."""
@@ -113,7 +125,7 @@ class EncodedTable:
             index=self.index.append([table.index for table in others]) if others else self.index,
         )
 
-    def with_value(self, name: str, value: Any) -> "EncodedTable":
+    def with_value(self, name: str, value: object) -> "EncodedTable":
         """Every row with `value` in the column called `name`."""
         column, position = self._locate(name)
         encoded, vocabulary = column.encode(pd.Series([value] * len(self)))
@@ -241,20 +253,18 @@ def numeric_matrix(table: EncodedTable) -> np.ndarray:
     """
     widths = [numeric_width(column) for column in table.columns]
     matrix = np.zeros((len(table), sum(widths)))
-    rows = np.arange(len(table))
-    coded = number = offset = 0
+    codes, numbers = iter(table.codes.T), iter(table.numbers.T)
+    offset = 0
     for column, width in zip(table.columns, widths, strict=True):
-        if not column.is_coded:
-            matrix[:, offset] = table.numbers[:, number]
-            number += 1
+        values = next(codes if column.is_coded else numbers)
+        if column.is_one_hot:
+            present = np.flatnonzero(values != MISSING_CODE)
+            # Codes are held in few bits, in which a sum with the offset would not fit.
+            matrix[present, offset + values[present].astype(np.intp)] = 1.0
+        elif column.is_coded:
+            matrix[:, offset] = np.where(values == MISSING_CODE, np.nan, values)
         else:
-            codes = table.codes[:, coded]
-            present = codes != MISSING_CODE
-            if column.is_one_hot:
-                matrix[rows[present], offset + codes[present]] = 1.0
-            else:
-                matrix[:, offset] = np.where(present, codes, np.nan)
-            coded += 1
+            matrix[:, offset] = values
         offset += width
     return matrix
 

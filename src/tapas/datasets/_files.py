@@ -35,7 +35,7 @@ def locate(path: str | PathLike[str]) -> tuple[Path, Path]:
 
 def read_frame(
     path: Path,
-    description: DataDescription | None,
+    description: DataDescription | None = None,
     *,
     header: bool | None = None,
     missing_values: Iterable[str] = MISSING_TOKENS,

@@ -1,6 +1,6 @@
 """Data frames whose columns agree with a description."""
 
-from typing import Any
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ from tapas.datasets._description import DataDescription
 from tapas.errors import SchemaError
 
 
-def frame_in_schema_order(data: Any, description: DataDescription) -> pd.DataFrame:
+def frame_in_schema_order(data: Iterable[object], description: DataDescription) -> pd.DataFrame:
     names = list(description.columns)
     if not isinstance(data, pd.DataFrame):
         frame = pd.DataFrame(data)

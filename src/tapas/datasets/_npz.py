@@ -1,8 +1,7 @@
 """Encoded tables as plain arrays and JSON, and as npz files: nothing that runs on loading."""
 
+import io
 import json
-import os
-import tempfile
 import zipfile
 import zlib
 from os import PathLike
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tapas._files import write_bytes
 from tapas.datasets._columns import Column
 from tapas.datasets._encoding import EncodedTable
 from tapas.errors import StoreError
@@ -68,17 +68,10 @@ def write_table(
         text = json.dumps({**notes, "extra": extra or {}})
     except TypeError as error:
         raise StoreError(f"{path}: a row label or value is not JSON: {error}") from error
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            words = np.frombuffer(text.encode(), dtype=np.uint8)
-            np.savez_compressed(file, allow_pickle=False, notes=words, **arrays)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    words = np.frombuffer(text.encode(), dtype=np.uint8)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, notes=words, **arrays)
+    write_bytes(path, buffer.getvalue())
 
 
 def read_table(
@@ -121,10 +114,7 @@ def _check_contents(table: EncodedTable) -> None:
     shapes = (len(table), len(coded)), (len(table), len(table.columns) - len(coded))
     if table.codes.shape != shapes[0] or table.numbers.shape != shapes[1]:
         raise StoreError("the stored table is damaged: its arrays have the wrong shape")
-    for position, column in enumerate(coded):
-        vocabulary = table.vocabularies[position]
-        size = len(column.values if column.values is not None else vocabulary)  # type: ignore[arg-type]
-        values = table.codes[:, position]
+    for column, size, values in zip(coded, table.num_categories(), table.codes.T, strict=True):
         if values.min(initial=-1) < -1 or values.max(initial=-1) >= size:
             raise StoreError(
                 f"the stored table is damaged: column {column.name!r} has impossible codes"

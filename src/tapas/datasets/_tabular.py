@@ -1,14 +1,14 @@
 """Tables and records: the data that a release is made from, and the release itself."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
+from tapas._files import write_text
 from tapas._validate import check_count
 from tapas.datasets._columns import OTHER
 from tapas.datasets._dataset import Dataset
@@ -23,6 +23,7 @@ from tapas.datasets._files import (
 )
 from tapas.datasets._frames import first_difference, frame_in_schema_order
 from tapas.datasets._rows import (
+    RandomSource,
     RecordIds,
     as_generator,
     as_positions,
@@ -53,7 +54,9 @@ class TabularDataset(Dataset):
         Names the column, the first bad row and its value.
     """
 
-    def __init__(self, data: Any, description: DataDescription, *, unknown: str = "error") -> None:
+    def __init__(
+        self, data: Iterable[object], description: DataDescription, *, unknown: str = "error"
+    ) -> None:
         if not isinstance(description, DataDescription):
             raise SchemaError(
                 f"description must be a DataDescription, got {type(description).__name__}"
@@ -152,10 +155,7 @@ class TabularDataset(Dataset):
 
     def write(self, filepath: str | PathLike[str], *, header: bool = True) -> None:
         """Write ``filepath.csv`` and ``filepath.json``, making the folder."""
-        Path(str(filepath)).parent.mkdir(parents=True, exist_ok=True)
-        Path(f"{filepath}.csv").write_text(
-            self.write_to_string(header=header), encoding="utf-8", newline=""
-        )
+        write_text(f"{filepath}.csv", self.write_to_string(header=header))
         self.description.to_json(f"{filepath}.json")
 
     # -- the two forms -----------------------------------------------------------------------
@@ -178,7 +178,7 @@ class TabularDataset(Dataset):
         """The encoded values."""
         if self._table is not None:
             return self._table
-        frame = self._frame
+        frame: pd.DataFrame = self._frame
         table = encode_frame(
             frame_in_schema_order(frame, self.description), self.description.parsed
         )
@@ -220,7 +220,7 @@ class TabularDataset(Dataset):
         return self._like(self.table.splice(records.table, rows))
 
     def sample(
-        self, n_samples: int = 1, frac: float | None = None, random_state: Any = None
+        self, n_samples: int = 1, frac: float | None = None, random_state: RandomSource = None
     ) -> "TabularDataset":
         """Draw rows without replacement (a share of them if `frac` is given)."""
         count = int(frac * len(self)) if frac else check_count(n_samples, "n_samples")
@@ -246,7 +246,7 @@ class TabularDataset(Dataset):
         n: int = 1,
         in_place: bool = False,
         *,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> "TabularDataset | None":
         """Leave out the rows at these positions, or `n` random rows if none are given."""
         positions = as_positions(record_ids)
@@ -269,7 +269,7 @@ class TabularDataset(Dataset):
         records_out: RecordIds = (),
         in_place: bool = False,
         *,
-        random_state: Any = None,
+        random_state: RandomSource = None,
     ) -> "TabularDataset | None":
         """Swap the rows at `records_out` (random ones by default) for `records_in`."""
         self._check_same_description(records_in)
@@ -287,7 +287,12 @@ class TabularDataset(Dataset):
         return self._finish(kept.concat(records_in.table), in_place)
 
     def create_subsets(
-        self, n: int, sample_size: int, drop_records: bool = False, *, random_state: Any = None
+        self,
+        n: int,
+        sample_size: int,
+        drop_records: bool = False,
+        *,
+        random_state: RandomSource = None,
     ) -> "list[TabularDataset]":
         """Draw `n` datasets of `sample_size` rows.
 
@@ -339,6 +344,16 @@ class TabularDataset(Dataset):
     def label(self) -> str:
         """Display name: the description's."""
         return self.description.label
+
+    def concat(self, *others: "TabularDataset") -> "TabularDataset":
+        """These rows, then those of the others, which must have the same description."""
+        joined = self
+        for other in others:
+            joined = joined + other
+        return joined
+
+    def __spec__(self) -> Mapping[str, object]:
+        return {"rows": len(self), "digest": self.table.digest()}
 
     def __add__(self, other: "TabularDataset") -> "TabularDataset":
         self._check_same_description(other)
@@ -395,7 +410,7 @@ class TabularDataset(Dataset):
         self._rebind(table)
         return None
 
-    def _random_positions(self, n: int, random_state: Any) -> np.ndarray:
+    def _random_positions(self, n: int, random_state: RandomSource) -> np.ndarray:
         if check_count(n, "n") > len(self):
             raise RecordError(f"cannot take {n} rows out of a dataset of {len(self)}")
         return as_generator(random_state).choice(len(self), size=n, replace=False)
@@ -413,7 +428,9 @@ class TabularDataset(Dataset):
 class TabularRecord(TabularDataset):
     """A table of one row that has an identifier."""
 
-    def __init__(self, data: Any, description: DataDescription, identifier: Any) -> None:
+    def __init__(
+        self, data: Iterable[object], description: DataDescription, identifier: Hashable
+    ) -> None:
         super().__init__(data, description)
         if len(self) != 1:
             raise RecordError(f"a record is exactly one row, got {len(self)}")
@@ -421,7 +438,7 @@ class TabularRecord(TabularDataset):
 
     @classmethod
     def from_table_row(
-        cls, table: EncodedTable, description: DataDescription, identifier: Any
+        cls, table: EncodedTable, description: DataDescription, identifier: Hashable
     ) -> "TabularRecord":
         """Wrap an encoded table of one row."""
         record = object.__new__(TabularRecord)
@@ -455,12 +472,12 @@ class TabularRecord(TabularDataset):
             )
         return table.index[found[0]]
 
-    def set_id(self, identifier: Any) -> None:
+    def set_id(self, identifier: Hashable) -> None:
         """Give the record another identifier and row label."""
         self.id = identifier
         self._rebind(self.table.with_index(pd.Index([identifier])))
 
-    def set_value(self, column: str, value: Any) -> None:
+    def set_value(self, column: str, value: object) -> None:
         """Change one value."""
         self._rebind(self.table.with_value(column, value))
 

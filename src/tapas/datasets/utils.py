@@ -1,5 +1,6 @@
 """Earlier import path of encoding functions; new code lives elsewhere."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def encode_data(dataset: TabularDataset, infer_ranges: bool = False) -> np.ndarr
     return dataset.as_numeric
 
 
-def one_hot(series: Any, categories: list[Any]) -> np.ndarray:
+def one_hot(series: Iterable[object], categories: list[Any]) -> np.ndarray:
     """One 0/1 column per category."""
     column = Column("values", "category", "finite", tuple(categories))
     codes, _ = column.encode(pd.Series(series))
@@ -36,7 +37,7 @@ def index_split(max_index: int, split_size: int, num_splits: int) -> list[np.nda
     return splits[:num_splits]
 
 
-def get_dtype(input_type: str, representation: Any) -> Any:
+def get_dtype(input_type: str, representation: object) -> type:
     """The type that values of a column are read as."""
     column = Column.parse({"name": "", "type": input_type, "representation": representation})
     if column.kind in ("category", "ordered"):

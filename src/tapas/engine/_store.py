@@ -7,20 +7,22 @@ noticed and can be made again.
 import hashlib
 import io
 import json
-import os
 import sqlite3
-import tempfile
+import threading
+import weakref
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
+from tapas._files import write_bytes
 from tapas.errors import StoreError
 
+Cell = str | bytes | int | None
 LARGEST_INLINE = 32_768  # bytes; larger values get a file of their own
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (
@@ -40,8 +42,11 @@ class Entry:
     notes: dict[str, Any] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
-        """Pack into one npz file; object arrays are refused."""
-        notes = np.frombuffer(json.dumps(self.notes).encode(), dtype=np.uint8)
+        """Pack into one npz file; arrays and notes that hold other Python objects are refused."""
+        try:
+            notes = np.frombuffer(json.dumps(self.notes).encode(), dtype=np.uint8)
+        except (TypeError, ValueError) as error:
+            raise StoreError(f"notes must be what JSON can hold: {error}") from error
         buffer = io.BytesIO()
         for name, array in self.arrays.items():
             if array.dtype.hasobject:
@@ -66,7 +71,7 @@ class Entry:
 
 
 class Store(Protocol):
-    """Where a run keeps what it has finished."""
+    """Where a run keeps what it has finished; a ``with`` block closes it at its end."""
 
     def __contains__(self, key: str) -> bool:
         """Whether there is a value called `key`."""
@@ -83,12 +88,27 @@ class Store(Protocol):
     def keys(self, prefix: str = "") -> Iterator[str]:
         """Names that begin with `prefix`, in order."""
 
+    def close(self) -> None:
+        """Let go of what the store holds open; nothing can be read or saved afterwards."""
 
-class MemoryStore:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+
+class MemoryStore(Store):
     """A store that ends with the process."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, bytes] = {}
+        self._held: dict[str, bytes] | None = {}
+
+    @property
+    def _entries(self) -> dict[str, bytes]:
+        if self._held is None:
+            raise StoreError("the store is closed")
+        return self._held
 
     def __contains__(self, key: str) -> bool:
         return key in self._entries
@@ -111,9 +131,15 @@ class MemoryStore:
         """Names that begin with `prefix`, in order."""
         return iter(sorted(key for key in self._entries if key.startswith(prefix)))
 
+    def close(self) -> None:
+        """Forget all values."""
+        self._held = None
 
-class FolderStore:
+
+class FolderStore(Store):
     """A store in a folder: small values in a sqlite file, large ones as npz files beside it.
+
+    Threads may share it, processes open one each. A store that nobody holds any more is closed.
 
     Parameters
     ----------
@@ -126,14 +152,11 @@ class FolderStore:
         self._files = self.folder / "entries"
         try:
             self._files.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(
-                self.folder / "index.sqlite", timeout=30, isolation_level=None
-            )
-            self._database.execute("PRAGMA journal_mode=WAL")
-            self._database.execute("PRAGMA synchronous=NORMAL")
-            self._database.execute(_SCHEMA)
+            self._database = _open_index(self.folder / "index.sqlite")
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"the folder {self.folder} cannot be used: {error}") from error
+        self._one_at_a_time = threading.Lock()
+        self._finalizer = weakref.finalize(self, self._database.close)
 
     def __contains__(self, key: str) -> bool:
         return bool(self._rows("SELECT 1 FROM entries WHERE key = ?", key))
@@ -161,12 +184,12 @@ class FolderStore:
         digest = _digest(content)
         try:
             if len(content) <= LARGEST_INLINE:
-                row: tuple[Any, ...] = (key, digest, content, None)
+                row: tuple[Cell, ...] = (key, digest, content, None)
             else:
                 name = f"{_digest(key.encode())[:32]}.npz"
-                self._write_whole(self._files / name, content)
+                write_bytes(self._files / name, content)
                 row = (key, digest, None, name)
-            self._database.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", row)
+            self._execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", *row)
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"{key!r} cannot be written to {self.folder}: {error}") from error
 
@@ -188,24 +211,30 @@ class FolderStore:
 
     def close(self) -> None:
         """Let go of the folder."""
-        self._database.close()
+        self._finalizer()
 
-    def _rows(self, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        try:
+    def _execute(self, query: str, *parameters: Cell) -> list[tuple[Any, ...]]:
+        with self._one_at_a_time:
             return self._database.execute(query, parameters).fetchall()
+
+    def _rows(self, query: str, *parameters: Cell) -> list[tuple[Any, ...]]:
+        try:
+            return self._execute(query, *parameters)
         except sqlite3.Error as error:
             raise StoreError(f"the index of {self.folder} cannot be read: {error}") from error
 
-    @staticmethod
-    def _write_whole(path: Path, content: bytes) -> None:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+
+def _open_index(path: Path) -> sqlite3.Connection:
+    # Any thread may happen to drop a store, and with it close the connection.
+    database = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+    try:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA synchronous=NORMAL")
+        database.execute(_SCHEMA)
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
 def _digest(content: bytes) -> str:

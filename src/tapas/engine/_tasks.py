@@ -16,7 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from tapas._random import preserved_globals
 from tapas.engine._progress import Progress, Silent
@@ -26,18 +26,20 @@ WORTH_STARTING_PROCESSES = 3.0  # seconds of serial work left
 SECONDS_PER_CHUNK = 0.5
 MAX_LOST_POOLS = 3
 
-Task = Callable[[Any], Any]
-Receive = Callable[[Any, Any], None]
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+Task = Callable[[Key], Value]
+Receive = Callable[[Key, Value], None]
 # values of the keys that went well, the error that stopped the rest, seconds
-Chunk = tuple[list[Any], BaseException | None, float]
+Chunk = tuple[list[Value], BaseException | None, float]
 
 
 class TaskFailedError(TapasError, RuntimeError):
     """A task raised; the error is its cause, `key` says which one it was."""
 
-    def __init__(self, key: Any) -> None:
+    def __init__(self, key: object) -> None:
         super().__init__(f"task {key!r} failed")
-        self.key = key
+        self.key: Any = key
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,10 @@ class Workers:
 
 
 def run_tasks(
-    task: Task,
-    keys: Sequence[Any],
+    task: Task[Key, Value],
+    keys: Sequence[Key],
     *,
-    receive: Receive,
+    receive: Receive[Key, Value],
     workers: Workers | None = None,
     progress: Progress | None = None,
 ) -> None:
@@ -107,7 +109,7 @@ def run_tasks(
     workers = workers or Workers()
     bar = progress or Silent()
 
-    def deliver(key: Any, value: Any) -> None:
+    def deliver(key: Key, value: Value) -> None:
         receive(key, value)
         bar.update(1)
 
@@ -132,7 +134,12 @@ def _same_everywhere() -> Iterator[None]:
         yield
 
 
-def _run_here(task: Task, keys: list[Any], deliver: Receive, patience: float | None) -> list[Any]:
+def _run_here(
+    task: Task[Key, Value],
+    keys: list[Key],
+    deliver: Receive[Key, Value],
+    patience: float | None,
+) -> list[Key]:
     """Run keys in order; return the rest if more than `patience` seconds would be left."""
     start = time.perf_counter()
     with _same_everywhere():
@@ -149,14 +156,16 @@ def _run_here(task: Task, keys: list[Any], deliver: Receive, patience: float | N
     return []
 
 
-def _run_in_processes(count: int, task: Task, keys: list[Any], deliver: Receive) -> None:
+def _run_in_processes(
+    count: int, task: Task[Key, Value], keys: list[Key], deliver: Receive[Key, Value]
+) -> None:
     """Run on local processes; a pool that loses a worker is replaced, its lost keys run again."""
     from loky import get_reusable_executor
 
     done: set[int] = set()
     positions = {id(key): position for position, key in enumerate(keys)}
 
-    def deliver_once(key: Any, value: Any) -> None:
+    def deliver_once(key: Key, value: Value) -> None:
         done.add(positions[id(key)])
         deliver(key, value)
 
@@ -187,7 +196,7 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _can_travel(task: Task) -> bool:
+def _can_travel(task: Callable[..., object]) -> bool:
     import cloudpickle
 
     try:
@@ -203,13 +212,19 @@ def _can_travel(task: Task) -> bool:
     return True
 
 
-def _run_on(executor: Executor, count: int, task: Task, keys: list[Any], deliver: Receive) -> None:
+def _run_on(
+    executor: Executor,
+    count: int,
+    task: Task[Key, Value],
+    keys: list[Key],
+    deliver: Receive[Key, Value],
+) -> None:
     """Feed an executor chunk by chunk, each sized to take about half a second."""
     submit = _submitter(executor, task)
     order = {id(key): rank for rank, key in enumerate(keys)}
     queue = deque(keys)
-    running: dict[Future[Chunk], list[Any]] = {}
-    failures: list[tuple[Any, BaseException]] = []
+    running: dict[Future[Chunk[Value]], list[Key]] = {}
+    failures: list[tuple[Key, BaseException]] = []
     size = 1
     try:
         while running or (queue and not failures):
@@ -235,7 +250,9 @@ def _run_on(executor: Executor, count: int, task: Task, keys: list[Any], deliver
         raise TaskFailedError(key) from error
 
 
-def _submitter(executor: Executor, task: Task) -> Callable[[list[Any]], "Future[Chunk]"]:
+def _submitter(
+    executor: Executor, task: Task[Key, Value]
+) -> Callable[[list[Key]], "Future[Chunk[Value]]"]:
     if isinstance(executor, ThreadPoolExecutor):
         return lambda chunk: executor.submit(_run_chunk, task, chunk)
     import cloudpickle
@@ -245,8 +262,8 @@ def _submitter(executor: Executor, task: Task) -> Callable[[list[Any]], "Future[
     return lambda chunk: executor.submit(_run_sent_chunk, digest, payload, chunk)
 
 
-def _run_chunk(task: Task, keys: list[Any]) -> Chunk:
-    values: list[Any] = []
+def _run_chunk(task: Task[Key, Value], keys: list[Key]) -> Chunk[Value]:
+    values: list[Value] = []
     start = time.perf_counter()
     for key in keys:
         try:
@@ -256,17 +273,19 @@ def _run_chunk(task: Task, keys: list[Any]) -> Chunk:
     return values, None, time.perf_counter() - start
 
 
-_received_tasks: dict[str, Task] = {}
+_received_tasks: dict[str, Callable[[Any], Any]] = {}
+# Threads of one worker share its global random state and its numerical libraries: they take turns.
+_one_at_a_time = threading.Lock()
 
 
-def _run_sent_chunk(digest: str, payload: bytes, keys: list[Any]) -> Chunk:
+def _run_sent_chunk(digest: str, payload: bytes, keys: list[Any]) -> Chunk[Any]:
     """Runs in a worker: unpack the task once, keep it for the next chunks."""
     import cloudpickle
 
-    if digest not in _received_tasks:
-        _received_tasks.clear()
-        _received_tasks[digest] = cloudpickle.loads(payload)
-    with _same_everywhere():
+    with _one_at_a_time, _same_everywhere():
+        if digest not in _received_tasks:
+            _received_tasks.clear()
+            _received_tasks[digest] = cloudpickle.loads(payload)
         values, error, seconds = _run_chunk(_received_tasks[digest], keys)
     return values, None if error is None else _that_travels(error), seconds
 

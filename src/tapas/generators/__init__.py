@@ -14,6 +14,7 @@ from tapas.generators._ctgan import CTGANGenerator
 from tapas.generators._executable import GeneratorFromExecutable
 from tapas.generators._marginals import IndependentMarginals
 from tapas.generators._mst import MST
+from tapas.generators._noise import discrete_laplace
 from tapas.generators._noisy_marginals import NoisyMarginals
 from tapas.generators._privbayes import PrivBayes
 from tapas.generators._raw import Raw
@@ -42,4 +43,5 @@ __all__ = [
     "SDVGenerator",
     "SmartNoiseGenerator",
     "Smote",
+    "discrete_laplace",
 ]

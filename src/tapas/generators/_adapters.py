@@ -2,7 +2,9 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
+
+import pandas as pd
 
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError
@@ -15,6 +17,14 @@ from tapas.generators._foreign import (
 )
 
 SAMPLING_METHODS = ("sample", "generate")
+
+
+class Synthesiser(Protocol):
+    """What has ``fit(frame)``; it must also have ``sample(n)`` or ``generate(n)``."""
+
+    @property
+    def fit(self) -> Callable[..., object]:
+        """Learn from a data frame."""
 
 
 class GeneratorFromObject(ForeignGenerator):
@@ -40,7 +50,7 @@ class GeneratorFromObject(ForeignGenerator):
 
     def __init__(
         self,
-        model: Any,
+        model: Synthesiser,
         label: str | None = None,
         *,
         fit_arguments: dict[str, Any] | None = None,
@@ -56,11 +66,11 @@ class GeneratorFromObject(ForeignGenerator):
         self.model = model
         self.fit_arguments = dict(fit_arguments or {})
 
-    def _train(self, dataset: TabularDataset, seed: int | None) -> Any:
+    def _train(self, dataset: TabularDataset, seed: int | None) -> Synthesiser:
         return _fitted(independent(self.model), dataset, self.fit_arguments, seed)
 
-    def _sample(self, fitted: Any, num_samples: int, seed: int | None) -> Any:
-        return _sampled(fitted, num_samples, seed)
+    def _sample(self, num_samples: int, seed: int | None) -> object:
+        return _sampled(self.fitted_, num_samples, seed)
 
 
 class GeneratorFromClass(ForeignGenerator):
@@ -88,7 +98,7 @@ class GeneratorFromClass(ForeignGenerator):
         *,
         fit_arguments: dict[str, Any] | None = None,
         repair: bool = False,
-        **arguments: Any,
+        **arguments: object,
     ) -> None:
         if not callable(model_class):
             raise ConfigError(f"model_class must be a class, got {model_class!r}")
@@ -100,13 +110,13 @@ class GeneratorFromClass(ForeignGenerator):
         self.fit_arguments = dict(fit_arguments or {})
         self.arguments = arguments
 
-    def _train(self, dataset: TabularDataset, seed: int | None) -> Any:
+    def _train(self, dataset: TabularDataset, seed: int | None) -> Synthesiser:
         model = self.model_class(**{**seed_argument(self.model_class, seed), **self.arguments})
         check_synthesiser(model)
         return _fitted(model, dataset, self.fit_arguments, seed)
 
-    def _sample(self, fitted: Any, num_samples: int, seed: int | None) -> Any:
-        return _sampled(fitted, num_samples, seed)
+    def _sample(self, num_samples: int, seed: int | None) -> object:
+        return _sampled(self.fitted_, num_samples, seed)
 
 
 class GeneratorFromFunction(ForeignGenerator):
@@ -132,16 +142,16 @@ class GeneratorFromFunction(ForeignGenerator):
         super().__init__(label or name, repair=repair)
         self.function = function
 
-    def _train(self, dataset: TabularDataset, seed: int | None) -> Any:
+    def _train(self, dataset: TabularDataset, seed: int | None) -> pd.DataFrame:
         return frame_of(dataset)
 
-    def _sample(self, fitted: Any, num_samples: int, seed: int | None) -> Any:
+    def _sample(self, num_samples: int, seed: int | None) -> object:
         named = seed_argument(self.function, seed)
         positional = () if named or not _takes_three(self.function) else (seed,)
-        return self.function(fitted.copy(), num_samples, *positional, **named)
+        return self.function(self.fitted_.copy(), num_samples, *positional, **named)
 
 
-def check_synthesiser(model: Any) -> None:
+def check_synthesiser(model: object) -> None:
     """Refuse what has no ``fit``, or no ``sample`` and no ``generate``."""
     name = model.__name__ if isinstance(model, type) else type(model).__name__
     has_fit = callable(getattr(model, "fit", None))
@@ -159,14 +169,14 @@ def described_call(name: str, arguments: dict[str, Any]) -> str:
 
 
 def _fitted(
-    model: Any, dataset: TabularDataset, arguments: dict[str, Any], seed: int | None
-) -> Any:
+    model: Synthesiser, dataset: TabularDataset, arguments: dict[str, Any], seed: int | None
+) -> Synthesiser:
     reseed(model, seed)
     model.fit(frame_of(dataset), **{**seed_argument(model.fit, seed), **arguments})
     return model
 
 
-def _sampled(model: Any, num_samples: int, seed: int | None) -> Any:
+def _sampled(model: Synthesiser, num_samples: int, seed: int | None) -> object:
     reseed(model, seed)
     name = next(name for name in SAMPLING_METHODS if callable(getattr(model, name, None)))
     method = getattr(model, name)

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
-from tapas.datasets import Dataset
+from tapas.datasets import Dataset, RandomSource
 
 
 class Generator(ABC):
@@ -26,10 +26,10 @@ class Generator(ABC):
         """Learn from `dataset`."""
 
     @abstractmethod
-    def generate(self, num_samples: int, random_state: Any = None) -> Dataset:
+    def generate(self, num_samples: int, random_state: RandomSource = None) -> Dataset:
         """Make `num_samples` synthetic records."""
 
-    def __call__(self, dataset: Dataset, num_samples: int, **kwargs: Any) -> Dataset:
+    def __call__(self, dataset: Dataset, num_samples: int, **kwargs: object) -> Dataset:
         """Fit (with the keyword arguments), then generate."""
         self.fit(dataset, **kwargs)
         return self.generate(num_samples)

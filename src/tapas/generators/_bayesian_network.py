@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from tapas._validate import check_count
-from tapas.datasets._encoding import EncodedTable
+from tapas.datasets import EncodedTable
 from tapas.errors import ConfigError
 from tapas.generators._states import ColumnStates, from_columns, joint_counts, to_states
 from tapas.generators._table_generator import TableGenerator

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tapas.datasets._encoding import EncodedTable
+from tapas.datasets import EncodedTable
 from tapas.generators._table_generator import TableGenerator
 
 

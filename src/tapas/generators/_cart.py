@@ -8,7 +8,7 @@ import numpy as np
 
 from tapas._random import integer_seed
 from tapas._validate import check_count, listing
-from tapas.datasets._encoding import EncodedTable
+from tapas.datasets import EncodedTable
 from tapas.errors import ConfigError
 from tapas.generators._states import ColumnStates, association_order, from_columns, to_states
 from tapas.generators._table_generator import TableGenerator

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tapas.datasets import Dataset, TabularDataset
+from tapas.datasets import Dataset, RandomSource, TabularDataset
 from tapas.errors import MechanismError, NotTrainedError
 from tapas.generators._base import Generator
 
@@ -41,12 +41,12 @@ class ReprosynGeneratorFromCLI(Generator):
         self._label = label or f"{exe} {method}"
         self.dataset: TabularDataset | None = None
 
-    def fit(self, dataset: Dataset, **kwargs: Any) -> None:
+    def fit(self, dataset: Dataset, **kwargs: object) -> None:
         """Keep the dataset that the program will be sent."""
         self.dataset = dataset  # type: ignore[assignment]
         self.trained = True
 
-    def generate(self, num_samples: int, random_state: Any = None) -> TabularDataset:
+    def generate(self, num_samples: int, random_state: RandomSource = None) -> TabularDataset:
         """Run the program and read what it wrote."""
         if self.dataset is None:
             raise NotTrainedError(f"no dataset was given to {self._label}: call fit first")

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapas.datasets._columns import Column
-from tapas.datasets._encoding import EncodedTable
+from tapas.datasets import Column, EncodedTable
 from tapas.generators._discretise import decimals_of, rounded
 from tapas.generators._states import association_order, from_columns, to_states
 from tapas.generators._table_generator import TableGenerator

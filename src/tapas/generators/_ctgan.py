@@ -1,16 +1,12 @@
 """CTGAN and TVAE (package ``ctgan``, installed apart)."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from tapas._validate import check_choice
-from tapas.datasets import TabularDataset
-from tapas.datasets._encoding import EncodedTable
+from tapas.datasets import EncodedTable, TabularDataset
 from tapas.generators._adapters import described_call
 from tapas.generators._foreign import ForeignGenerator, import_package, reseed
-from tapas.generators._states import from_columns
 
 
 class CTGANGenerator(ForeignGenerator):
@@ -29,7 +25,7 @@ class CTGANGenerator(ForeignGenerator):
         Arguments of the class, e.g. ``epochs=30``.
     """
 
-    def __init__(self, model: str = "CTGAN", label: str | None = None, **arguments: Any) -> None:
+    def __init__(self, model: str = "CTGAN", label: str | None = None, **arguments: object) -> None:
         self.model = check_choice(model, "model", ("CTGAN", "TVAE"))
         super().__init__(label or described_call(model, arguments), repair=True)
         self.arguments = arguments
@@ -37,7 +33,7 @@ class CTGANGenerator(ForeignGenerator):
     def _load(self) -> None:
         import_package("ctgan", "ctgan", self.label)
 
-    def _train(self, dataset: TabularDataset, seed: int | None) -> Any:
+    def _train(self, dataset: TabularDataset, seed: int | None) -> object:
         ctgan = import_package("ctgan", "ctgan", self.label)
         frame, discrete = _plain_frame(dataset.table)
         model = getattr(ctgan, self.model)(**self.arguments)
@@ -45,10 +41,11 @@ class CTGANGenerator(ForeignGenerator):
         model.fit(frame, discrete)
         return model
 
-    def _sample(self, fitted: Any, num_samples: int, seed: int | None) -> Any:
-        reseed(fitted, seed)
-        table = _from_plain_frame(fitted.sample(num_samples), self.rules_.schema)
-        return TabularDataset.from_table(table, self.rules_.description)
+    def _sample(self, num_samples: int, seed: int | None) -> TabularDataset:
+        reseed(self.fitted_, seed)
+        frame = self.fitted_.sample(num_samples)
+        values = _from_plain_frame(frame, len(self.rules_.schema.columns))
+        return self.rules_.dataset_of(values, self.label)
 
 
 def _plain_frame(table: EncodedTable) -> tuple[pd.DataFrame, list[str]]:
@@ -70,14 +67,15 @@ def _plain_frame(table: EncodedTable) -> tuple[pd.DataFrame, list[str]]:
     return pd.DataFrame(columns), discrete
 
 
-def _from_plain_frame(frame: pd.DataFrame, like: EncodedTable) -> EncodedTable:
+def _from_plain_frame(frame: pd.DataFrame, num_columns: int) -> list[np.ndarray]:
+    """Codes and numbers of each column, with NaN where a value is missing."""
     values = []
-    for position, column in enumerate(like.columns):
+    for position in range(num_columns):
         name, flag = f"value{position}", f"missing{position}"
         array = (
             frame[name].to_numpy(dtype=np.float64) if name in frame else np.full(len(frame), np.nan)
         )
         if flag in frame:
             array = np.where(frame[flag].to_numpy(dtype=np.float64) == 1, np.nan, array)
-        values.append(np.round(array) if column.kind in ("integer", "date") else array)
-    return from_columns(like, values, len(frame))
+        values.append(array)
+    return values

@@ -64,8 +64,10 @@ class Bins:
         """Number of the bin of each value, the nearest one for values outside; -1 for NaN."""
         if len(self) == 0:
             return np.full(len(values), -1, dtype=np.int64)
-        touching = self.lows[1:] == self.highs[:-1]
-        cuts = np.where(touching, self.lows[1:], (self.lows[1:] + self.highs[:-1]) / 2)
+        below, above = self.highs[:-1], self.lows[1:]
+        middle = np.minimum(below / 2 + above / 2, above)
+        # Between touching bins, and between neighbours among the floats, there is no middle.
+        cuts = np.where(middle > below, middle, above)
         return np.where(np.isnan(values), -1, np.searchsorted(cuts, values, side="right"))
 
     def draw(self, codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -6,17 +6,17 @@ was read off the private records would itself be a release without protection.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from tapas._validate import check_count, listing
-from tapas.datasets import TabularDataset
-from tapas.datasets._columns import MISSING_CODE, Column
+from tapas.datasets import MISSING_CODE, Column, TabularDataset
 from tapas.errors import ConfigError, SchemaError
 
 DEFAULT_BINS = 16
+Limits = tuple[object, object]  # lowest and highest, as values or as text
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,7 @@ class ColumnCells:
             cells = encoded.astype(np.int64)
         else:
             absent = np.isnan(encoded)
-            inside = np.clip(np.where(absent, self.low, encoded), self.low, self.high)
-            share = (inside - self.low) / self._span
-            cells = np.minimum(share * self.num_values, self.num_values - 1).astype(np.int64)
+            cells = self._bins_of(np.clip(np.where(absent, self.low, encoded), self.low, self.high))
         return np.where(absent, self.num_values if self.missing else 0, cells)
 
     def values_of(self, cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -68,7 +66,7 @@ class ColumnCells:
         if self.column.is_coded:
             return np.where(absent, MISSING_CODE, cells)
         if self.is_whole:
-            starts = self._whole_edges()
+            starts = self._whole_starts
             first = starts[cells]
             after = starts[np.minimum(cells + 1, self.num_values)]
             numbers = np.floor(first + rng.random(len(cells)) * (after - first))
@@ -83,10 +81,18 @@ class ColumnCells:
         """Length of the range; whole numbers own the unit interval above them."""
         return self.high - self.low + 1 if self.is_whole else max(self.high - self.low, 1e-300)
 
-    def _whole_edges(self) -> np.ndarray:
-        """First whole number of each bin, one past the last, and once more for missing."""
-        inner = np.ceil(np.arange(self.num_values + 1) * (self._span / self.num_values))
-        return self.low + np.append(inner, inner[-1])
+    def _bins_of(self, inside: np.ndarray) -> np.ndarray:
+        if self.is_whole:
+            return np.searchsorted(self._whole_starts[1 : self.num_values], inside, side="right")
+        share = (inside - self.low) / self._span
+        return np.minimum(share * self.num_values, self.num_values - 1).astype(np.int64)
+
+    @cached_property
+    def _whole_starts(self) -> np.ndarray:
+        """First whole number of each bin, and one past the last."""
+        # In Python's integers: a quotient of floats may end just above the number it should be.
+        span, bins = int(self._span), self.num_values
+        return self.low + np.array([-(-span * number // bins) for number in range(bins + 1)], float)
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ class Domain:
         cls,
         dataset: TabularDataset,
         *,
-        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        bounds: Mapping[str, Limits] | None = None,
         bins: int | Mapping[str, int] = DEFAULT_BINS,
         missing: bool | Iterable[str] = True,
     ) -> "Domain":
@@ -127,8 +133,6 @@ class Domain:
         ConfigError, SchemaError
             Names the column for which something is not declared.
         """
-        if not isinstance(dataset, TabularDataset):
-            raise ConfigError(f"expected a TabularDataset, got {type(dataset).__name__}")
         names = dataset.description.columns
         if not names:
             raise SchemaError("the table has no columns: there is nothing to synthesise")
@@ -186,7 +190,7 @@ def _side_by_side(columns: list[np.ndarray], rows: int, dtype: np.dtype) -> np.n
     return matrix
 
 
-def _column_cells(column: Column, bounds: Any, bins: Any, missing: bool) -> ColumnCells:
+def _column_cells(column: Column, bounds: Limits | None, bins: int, missing: bool) -> ColumnCells:
     if column.is_coded:
         if column.values is None:
             raise SchemaError(
@@ -206,7 +210,7 @@ def _column_cells(column: Column, bounds: Any, bins: Any, missing: bool) -> Colu
     return ColumnCells(column, 1 if low == high else width, missing, low, high)
 
 
-def _limits(column: Column, bounds: Any) -> tuple[float, float]:
+def _limits(column: Column, bounds: Limits | None) -> tuple[float, float]:
     if bounds is None:
         if column.type == "interval":
             return 0.0, 1.0

@@ -3,16 +3,16 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from tapas._validate import check_count, listing
-from tapas.datasets import Dataset, TabularDataset
+from tapas.datasets import Dataset, RandomSource, TabularDataset
 from tapas.errors import ConfigError, NotTrainedError, TapasWarning
 from tapas.generators._accounting import Budget, check_positive
 from tapas.generators._base import Generator
-from tapas.generators._domain import DEFAULT_BINS, Domain
+from tapas.generators._domain import DEFAULT_BINS, Domain, Limits
 
 
 class DPGenerator(Generator):
@@ -46,7 +46,7 @@ class DPGenerator(Generator):
         self,
         epsilon: float,
         *,
-        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        bounds: Mapping[str, Limits] | None = None,
         bins: int | Mapping[str, int] = DEFAULT_BINS,
         missing: bool | Iterable[str] = True,
     ) -> None:
@@ -58,7 +58,7 @@ class DPGenerator(Generator):
         )
         self.missing = missing if isinstance(missing, bool) else tuple(missing)
 
-    def fit(self, dataset: Dataset, random_state: Any = None, **kwargs: Any) -> Self:
+    def fit(self, dataset: Dataset, random_state: RandomSource = None, **kwargs: object) -> Self:
         """Spend the whole budget on `dataset`; what an earlier fit learnt is forgotten.
 
         Parameters
@@ -71,7 +71,9 @@ class DPGenerator(Generator):
             raise ConfigError(
                 f"{self.label} takes its parameters when it is made; fit got {listing(kwargs)}"
             )
-        if getattr(dataset, "description", None) is not None and dataset.description.explanations:  # type: ignore[attr-defined]
+        if not isinstance(dataset, TabularDataset):
+            raise ConfigError(f"expected a TabularDataset, got {type(dataset).__name__}")
+        if dataset.description.explanations:
             warnings.warn(
                 f"the schema was inferred from the data, so the categories that {self.label} may "
                 f"release come from the data and the stated epsilon does not cover them: declare "
@@ -81,20 +83,15 @@ class DPGenerator(Generator):
             )
         self.trained = False
         rng = np.random.default_rng(random_state)
-        domain = Domain.declared(
-            dataset,  # type: ignore[arg-type]
-            bounds=self.bounds,
-            bins=self.bins,
-            missing=self.missing,
-        )
+        domain = Domain.declared(dataset, bounds=self.bounds, bins=self.bins, missing=self.missing)
         self.domain_ = domain
         self.budget_: Budget = self._divide_budget(domain)
-        self._learn(domain.cells_of(dataset), rng)  # type: ignore[arg-type]
-        self._template: TabularDataset = dataset.empty()  # type: ignore[attr-defined]
+        self._learn(domain.cells_of(dataset), rng)
+        self._template: TabularDataset = dataset.empty()
         self.trained = True
         return self
 
-    def generate(self, num_samples: int, random_state: Any = None) -> TabularDataset:
+    def generate(self, num_samples: int, random_state: RandomSource = None) -> TabularDataset:
         """Draw records from what was learnt; this costs no privacy, however often."""
         if not self.trained:
             raise NotTrainedError(f"no dataset was given to {self.label}: call fit first")

@@ -4,12 +4,12 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 from tapas._validate import check_count
-from tapas.datasets import Dataset, TabularDataset
+from tapas.datasets import Dataset, RandomSource, TabularDataset
 from tapas.errors import MechanismError, NotTrainedError, SchemaError
 from tapas.generators._base import Generator
+from tapas.generators._foreign import as_seed
 
 LAST_CHARACTERS_OF_STDERR = 2_000
 
@@ -47,7 +47,7 @@ class GeneratorFromExecutable(Generator):
         self._label = label or str(exe)
         self.dataset: TabularDataset | None = None
 
-    def fit(self, dataset: Dataset, **kwargs: Any) -> None:
+    def fit(self, dataset: Dataset, **kwargs: object) -> None:
         """Keep the dataset that the program will be sent."""
         if not isinstance(dataset, TabularDataset):
             raise MechanismError(
@@ -57,12 +57,12 @@ class GeneratorFromExecutable(Generator):
         self.dataset = dataset
         self.trained = True
 
-    def generate(self, num_samples: int, random_state: int | None = None) -> TabularDataset:
+    def generate(self, num_samples: int, random_state: RandomSource = None) -> TabularDataset:
         """Run the program and read what it prints."""
         if self.dataset is None:
             raise NotTrainedError(f"no dataset was given to {self._label}: call fit first")
         wanted = check_count(num_samples, "num_samples")
-        output = self._run(wanted, self.dataset, random_state)
+        output = self._run(wanted, self.dataset, as_seed(random_state))
         try:
             release = TabularDataset.read_from_string(output, self.dataset.description)
         except SchemaError as error:

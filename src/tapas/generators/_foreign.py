@@ -7,14 +7,14 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from tapas._random import integer_seed, seeded_globals
 from tapas._validate import check_count
-from tapas.datasets import Dataset, TabularDataset
+from tapas.datasets import Dataset, RandomSource, TabularDataset
 from tapas.errors import MechanismError, NotTrainedError, TapasError
 from tapas.generators._base import Generator
 from tapas.generators._release import ReleaseRules
@@ -22,6 +22,8 @@ from tapas.generators._release import ReleaseRules
 SEED_NAMES = ("random_state", "seed")
 # Foreign code draws from the global generators, which threads share: one seeded call at a time.
 _ONE_AT_A_TIME = threading.RLock()
+
+Model = TypeVar("Model")
 
 
 class ForeignGenerator(Generator):
@@ -53,14 +55,14 @@ class ForeignGenerator(Generator):
         """Import what is needed: before the global generators are seeded, torch among them."""
 
     @abstractmethod
-    def _train(self, dataset: TabularDataset, seed: int | None) -> Any:
+    def _train(self, dataset: TabularDataset, seed: int | None) -> object:
         """Fit something new to the dataset and return it."""
 
     @abstractmethod
-    def _sample(self, fitted: Any, num_samples: int, seed: int | None) -> Any:
-        """Draw from what `_train` returned."""
+    def _sample(self, num_samples: int, seed: int | None) -> object:
+        """Draw from `fitted_`, which is what `_train` returned."""
 
-    def fit(self, dataset: Dataset, random_state: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, dataset: Dataset, random_state: RandomSource = None) -> Self:  # type: ignore[override]
         """Learn from `dataset`, forgetting any earlier one."""
         if not isinstance(dataset, TabularDataset):
             raise MechanismError(
@@ -70,13 +72,15 @@ class ForeignGenerator(Generator):
         self.trained = False
         self._load()
         self.rules_ = ReleaseRules.of(dataset)
-        seed = _as_seed(random_state)
+        seed = as_seed(random_state)
         with foreign_code(f"fitting {self.label}", seed):
-            self.fitted_ = self._train(dataset, seed)
+            self.fitted_: Any = self._train(dataset, seed)
         self.trained = True
         return self
 
-    def generate(self, num_samples: int | None = None, random_state: Any = None) -> TabularDataset:
+    def generate(
+        self, num_samples: int | None = None, random_state: RandomSource = None
+    ) -> TabularDataset:
         """Make `num_samples` records: as many as were learnt from, if None."""
         if not self.trained:
             raise NotTrainedError(f"no dataset was given to {self.label}: call fit(dataset) first")
@@ -84,9 +88,9 @@ class ForeignGenerator(Generator):
         wanted = check_count(size, "num_samples")
         if wanted == 0:
             return TabularDataset.from_table(self.rules_.schema, self.rules_.description)
-        seed = _as_seed(random_state)
+        seed = as_seed(random_state)
         with foreign_code(f"sampling from {self.label}", seed):
-            output = self._sample(self.fitted_, wanted, seed)
+            output = self._sample(wanted, seed)
         return self.rules_.release(output, wanted, self.label, repair=self.repair)
 
     @property
@@ -136,12 +140,13 @@ def seed_argument(function: Callable[..., Any], seed: int | None) -> dict[str, i
     return {name: seed} if name is not None and seed is not None else {}
 
 
-def reseed(model: Any, seed: int | None) -> None:
+def reseed(model: object, seed: int | None) -> None:
     """Give a model that keeps a seed of its own another one."""
     if seed is None:
         return
-    if callable(getattr(model, "set_random_state", None)):
-        model.set_random_state(seed)
+    set_random_state = getattr(model, "set_random_state", None)
+    if callable(set_random_state):
+        set_random_state(seed)
         return
     for name in SEED_NAMES:
         kept = getattr(model, name, "none")
@@ -149,7 +154,7 @@ def reseed(model: Any, seed: int | None) -> None:
             setattr(model, name, seed)
 
 
-def independent(model: Any) -> Any:
+def independent(model: Model) -> Model:
     """A copy whose training cannot touch the original."""
     try:
         return copy.deepcopy(model)
@@ -160,9 +165,12 @@ def independent(model: Any) -> Any:
         ) from error
 
 
-def _as_seed(random_state: Any) -> int | None:
+def as_seed(random_state: RandomSource) -> int | None:
+    """The seed itself, or one drawn from a generator, as foreign code accepts it."""
     if random_state is None:
         return None
     if isinstance(random_state, np.random.Generator):
         return integer_seed(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**32, dtype=np.uint64))
     return check_count(random_state, "random_state") % 2**32

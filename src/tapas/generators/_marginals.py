@@ -3,7 +3,7 @@
 import numpy as np
 
 from tapas._validate import check_count
-from tapas.datasets._encoding import EncodedTable
+from tapas.datasets import EncodedTable
 from tapas.generators._discretise import Bins
 from tapas.generators._table_generator import TableGenerator, table_like
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from tapas.generators._accounting import (
     gaussian_variance,
     rho_from_epsilon,
 )
-from tapas.generators._domain import DEFAULT_BINS, Domain
+from tapas.generators._domain import DEFAULT_BINS, Domain, Limits
 from tapas.generators._dp_generator import DPGenerator
 from tapas.generators._noise import discrete_gaussian, exponential_mechanism
 from tapas.generators._tables import (
@@ -79,7 +78,7 @@ class MST(DPGenerator):
         delta: float = 1e-6,
         *,
         max_cells: int = 100_000,
-        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        bounds: Mapping[str, Limits] | None = None,
         bins: int | Mapping[str, int] = DEFAULT_BINS,
         missing: bool | Iterable[str] = True,
     ) -> None:

@@ -1,12 +1,11 @@
 """Independent columns with noisy counts."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 
 from tapas.generators._accounting import Budget
-from tapas.generators._domain import DEFAULT_BINS, Domain
+from tapas.generators._domain import DEFAULT_BINS, Domain, Limits
 from tapas.generators._dp_generator import DPGenerator
 from tapas.generators._noise import discrete_laplace
 from tapas.generators._tables import count_cells, draw, estimated_rows, projected, shares
@@ -44,7 +43,7 @@ class NoisyMarginals(DPGenerator):
         self,
         epsilon: float,
         *,
-        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        bounds: Mapping[str, Limits] | None = None,
         bins: int | Mapping[str, int] = DEFAULT_BINS,
         missing: bool | Iterable[str] = True,
     ) -> None:

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from tapas._validate import check_count
 from tapas.generators._accounting import Budget, check_positive
-from tapas.generators._domain import DEFAULT_BINS, Domain
+from tapas.generators._domain import DEFAULT_BINS, Domain, Limits
 from tapas.generators._dp_generator import DPGenerator
 from tapas.generators._noise import discrete_laplace, exponential_mechanism
 from tapas.generators._tables import (
@@ -81,7 +80,7 @@ class PrivBayes(DPGenerator):
         *,
         usefulness: float = 2.0,
         max_candidates: int = 2_000,
-        bounds: Mapping[str, tuple[Any, Any]] | None = None,
+        bounds: Mapping[str, Limits] | None = None,
         bins: int | Mapping[str, int] = DEFAULT_BINS,
         missing: bool | Iterable[str] = True,
     ) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tapas.datasets import Dataset
+from tapas.datasets import Dataset, RandomSource
 from tapas.errors import NotTrainedError
 from tapas.generators._base import Generator
 
@@ -14,12 +14,14 @@ class Raw(Generator):
         super().__init__()
         self.dataset: Any = None
 
-    def fit(self, dataset: Dataset, **kwargs: Any) -> None:
+    def fit(self, dataset: Dataset, **kwargs: object) -> None:
         """Keep the dataset."""
         self.dataset = dataset
         self.trained = True
 
-    def generate(self, num_samples: int | None = None, random_state: Any = None) -> Dataset:
+    def generate(
+        self, num_samples: int | None = None, random_state: RandomSource = None
+    ) -> Dataset:
         """Draw records without replacement, or return all of them if no number is given."""
         if not self.trained:
             raise NotTrainedError("no dataset was given to Raw: call fit(dataset) first")
@@ -28,7 +30,7 @@ class Raw(Generator):
         return self.dataset.sample(num_samples, random_state=random_state)
 
     def __call__(  # type: ignore[override]
-        self, dataset: Dataset, num_samples: int | None = None, random_state: Any = None
+        self, dataset: Dataset, num_samples: int | None = None, random_state: RandomSource = None
     ) -> Dataset:
         """Fit, then generate."""
         self.fit(dataset)

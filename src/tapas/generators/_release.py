@@ -1,15 +1,14 @@
 """Turn what a foreign generator returned into a release, or say what is wrong with it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from tapas.datasets import DataDescription, TabularDataset
-from tapas.datasets._columns import Column
-from tapas.datasets._encoding import EncodedTable
+from tapas.datasets import MISSING_CODE, Column, DataDescription, EncodedTable, TabularDataset
 from tapas.errors import MechanismError, SchemaError
+from tapas.generators._states import from_columns
 
 LEAST = {"interval": 0.0, "real/non-negative": 0.0, "countable": 0.0,
          "countable/ordered/least": 0.0}  # fmt: skip
@@ -71,7 +70,9 @@ class ReleaseRules:
             tuple(NumberRule.of(column, values) for column, values in rules),
         )
 
-    def release(self, output: Any, num_samples: int, label: str, *, repair: bool) -> TabularDataset:
+    def release(
+        self, output: object, num_samples: int, label: str, *, repair: bool
+    ) -> TabularDataset:
         """Wrap a generator's output.
 
         Columns may come in any order. Categories must be declared ones; numbers must keep their
@@ -87,7 +88,23 @@ class ReleaseRules:
             )
         return TabularDataset.from_table(self._ruled(table, label, repair), self.description)
 
-    def _encoded(self, output: Any, label: str) -> EncodedTable:
+    def dataset_of(self, values: Sequence[np.ndarray], label: str) -> TabularDataset:
+        """A dataset of codes and numbers that foreign code drew, one array for each column.
+
+        NaN is missing. Integers and dates are rounded; a code of no category is refused.
+        """
+        sizes = iter(self.schema.num_categories())
+        columns = []
+        for column, array in zip(self.schema.columns, values, strict=True):
+            if column.is_coded:
+                array = _checked_codes(array, column.name, next(sizes), label)
+            elif column.kind in ("integer", "date"):
+                array = np.round(array)
+            columns.append(array)
+        table = from_columns(self.schema, columns, len(columns[0]))
+        return TabularDataset.from_table(table, self.description)
+
+    def _encoded(self, output: object, label: str) -> EncodedTable:
         frame = _as_frame(output, list(self.description.columns), label)
         try:
             return TabularDataset(frame.reset_index(drop=True), self.description).table
@@ -115,7 +132,19 @@ class ReleaseRules:
         return replace(table, numbers=numbers)
 
 
-def _as_frame(output: Any, names: list[str], label: str) -> pd.DataFrame:
+def _checked_codes(drawn: np.ndarray, name: str, num_categories: int, label: str) -> np.ndarray:
+    codes = np.where(np.isnan(drawn), MISSING_CODE, drawn)
+    wrong = (codes < MISSING_CODE) | (codes >= num_categories)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise MechanismError(
+            f"{label} made the code {codes[row]:g} in row {row} of column {name!r}, which has "
+            f"{num_categories} categories ({int(wrong.sum())} such rows)"
+        )
+    return codes
+
+
+def _as_frame(output: object, names: list[str], label: str) -> pd.DataFrame:
     if isinstance(output, dict) and len(output) == 1:
         only = next(iter(output.values()))
         output = only if isinstance(only, pd.DataFrame) else output

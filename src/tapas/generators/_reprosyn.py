@@ -1,8 +1,6 @@
 """Generators written as reprosyn-style classes."""
 
-from typing import Any
-
-from tapas.datasets import Dataset, TabularDataset
+from tapas.datasets import Dataset, RandomSource, TabularDataset
 from tapas.errors import NotTrainedError
 from tapas.generators._base import Generator
 
@@ -21,19 +19,19 @@ class ReprosynGenerator(Generator):
         Further arguments of the class.
     """
 
-    def __init__(self, reprosyn_class: type, label: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, reprosyn_class: type, label: str | None = None, **kwargs: object) -> None:
         super().__init__()
         self.reprosyn_class = reprosyn_class
         self.kwargs = kwargs
         self._label = label or str(reprosyn_class)
         self.dataset: TabularDataset | None = None
 
-    def fit(self, dataset: Dataset, **kwargs: Any) -> None:
+    def fit(self, dataset: Dataset, **kwargs: object) -> None:
         """Keep the dataset that the class will be given."""
         self.dataset = dataset  # type: ignore[assignment]
         self.trained = True
 
-    def generate(self, num_samples: int, random_state: Any = None) -> TabularDataset:
+    def generate(self, num_samples: int, random_state: RandomSource = None) -> TabularDataset:
         """Build the class, run it, and wrap its output."""
         if self.dataset is None:
             raise NotTrainedError(f"no dataset was given to {self._label}: call fit first")

@@ -1,12 +1,12 @@
 """Single-table synthesisers of the Synthetic Data Vault (package ``sdv``, installed apart)."""
 
 import warnings
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from tapas.datasets import TabularDataset
-from tapas.datasets._columns import Column
+from tapas.datasets import Column, TabularDataset
 from tapas.errors import ConfigError
 from tapas.generators._adapters import described_call
 from tapas.generators._foreign import ForeignGenerator, frame_of, import_package
@@ -45,7 +45,7 @@ class SDVGenerator(ForeignGenerator):
         *,
         reseed: bool = True,
         repair: bool = False,
-        **arguments: Any,
+        **arguments: object,
     ) -> None:
         name = synthesizer if isinstance(synthesizer, str) else synthesizer.__name__
         super().__init__(label or described_call(f"SDV {name}", arguments), repair=repair)
@@ -57,7 +57,7 @@ class SDVGenerator(ForeignGenerator):
         for name in ("sdv.metadata", "sdv.single_table"):
             import_package(name, "sdv", self.label)
 
-    def _train(self, dataset: TabularDataset, seed: int | None) -> Any:
+    def _train(self, dataset: TabularDataset, seed: int | None) -> object:
         sdv = import_package("sdv", "sdv", self.label)
         frame = frame_of(dataset)
         with warnings.catch_warnings():
@@ -66,14 +66,14 @@ class SDVGenerator(ForeignGenerator):
             model.fit({TABLE: frame} if _major_version(sdv) >= 2 else frame)
         return model
 
-    def _sample(self, fitted: Any, num_samples: int, seed: int | None) -> Any:
+    def _sample(self, num_samples: int, seed: int | None) -> object:
         if self.reseed and seed is not None:
-            _reseed(fitted, seed)
+            _reseed(self.fitted_, seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return fitted.sample(num_samples)
+            return self.fitted_.sample(num_samples)
 
-    def _class(self, sdv: Any) -> Any:
+    def _class(self, sdv: ModuleType) -> Any:
         if not isinstance(self.synthesizer, str):
             return self.synthesizer
         found = getattr(sdv.single_table, self.synthesizer, None)
@@ -85,11 +85,11 @@ class SDVGenerator(ForeignGenerator):
         return found
 
 
-def _major_version(sdv: Any) -> int:
+def _major_version(sdv: ModuleType) -> int:
     return int(str(sdv.__version__).split(".")[0])
 
 
-def _metadata(sdv: Any, dataset: TabularDataset) -> Any:
+def _metadata(sdv: ModuleType, dataset: TabularDataset) -> Any:
     columns = {c.name: {"sdtype": _semantic_type(c)} for c in dataset.description.parsed}
     tables = getattr(sdv.metadata, "Metadata", None)
     if tables is not None:
@@ -111,12 +111,14 @@ def _semantic_type(column: Column) -> str:
     return "datetime" if column.kind in ("date", "datetime") else "numerical"
 
 
-def _reseed(model: Any, seed: int) -> None:
+def _reseed(model: object, seed: int) -> None:
     """Replace SDV's fixed sampling seed, for which it has no public door."""
-    if callable(getattr(model, "_set_random_state", None)):
-        model._set_random_state(seed)
-    transformers = model.get_transformers() if hasattr(model, "get_transformers") else {}
-    for offset, transformer in enumerate(transformers.values()):
-        if callable(getattr(transformer, "set_random_state", None)):
+    set_model = getattr(model, "_set_random_state", None)
+    if callable(set_model):
+        set_model(seed)
+    get_transformers = getattr(model, "get_transformers", dict)
+    for offset, transformer in enumerate(get_transformers().values()):
+        set_transformer = getattr(transformer, "set_random_state", None)
+        if callable(set_transformer):
             stream = np.random.RandomState((seed + 1 + offset) % 2**32)
-            transformer.set_random_state(stream, "reverse_transform")
+            set_transformer(stream, "reverse_transform")

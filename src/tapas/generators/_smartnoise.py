@@ -8,7 +8,6 @@ import pandas as pd
 from tapas.datasets import TabularDataset
 from tapas.generators._adapters import described_call
 from tapas.generators._foreign import ForeignGenerator, import_package
-from tapas.generators._states import from_columns
 
 
 class SmartNoiseGenerator(ForeignGenerator):
@@ -42,7 +41,7 @@ class SmartNoiseGenerator(ForeignGenerator):
         *,
         preprocessor_eps: float = 0.0,
         fit_arguments: dict[str, Any] | None = None,
-        **arguments: Any,
+        **arguments: object,
     ) -> None:
         name = described_call(f"SmartNoise {synthesizer}", {"epsilon": epsilon, **arguments})
         super().__init__(label or name, repair=True)
@@ -54,7 +53,7 @@ class SmartNoiseGenerator(ForeignGenerator):
     def _load(self) -> None:
         import_package("snsynth", "smartnoise-synth", self.label)
 
-    def _train(self, dataset: TabularDataset, seed: int | None) -> Any:
+    def _train(self, dataset: TabularDataset, seed: int | None) -> object:
         snsynth = import_package("snsynth", "smartnoise-synth", self.label)
         table = dataset.table
         columns = {
@@ -76,14 +75,10 @@ class SmartNoiseGenerator(ForeignGenerator):
         )
         return model
 
-    def _sample(self, fitted: Any, num_samples: int, seed: int | None) -> Any:
-        frame, like = fitted.sample(num_samples), self.rules_.schema
-        values = []
-        for column in like.columns:
-            array = pd.to_numeric(frame[column.name], errors="coerce").to_numpy(dtype=np.float64)
-            if column.is_coded:
-                array = np.where(np.isnan(array), -1, array)
-            values.append(np.round(array) if column.kind in ("integer", "date") else array)
-        return TabularDataset.from_table(
-            from_columns(like, values, len(frame)), self.rules_.description
-        )
+    def _sample(self, num_samples: int, seed: int | None) -> TabularDataset:
+        frame = self.fitted_.sample(num_samples)
+        values = [
+            pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64)
+            for name in self.rules_.description.columns
+        ]
+        return self.rules_.dataset_of(values, self.label)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapas.datasets._columns import Column
-from tapas.datasets._encoding import EncodedTable
+from tapas.datasets import Column, EncodedTable
 from tapas.generators._discretise import Bins
 from tapas.generators._table_generator import table_like
 

@@ -2,15 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
 from tapas._random import ambient_rng
 from tapas._validate import check_count, listing
-from tapas.datasets import DataDescription, Dataset, TabularDataset
-from tapas.datasets._encoding import EncodedTable
+from tapas.datasets import DataDescription, Dataset, EncodedTable, RandomSource, TabularDataset
 from tapas.errors import MechanismError, NotTrainedError
 from tapas.generators._base import Generator
 
@@ -32,7 +31,7 @@ class TableGenerator(Generator):
     def _draw(self, num_samples: int, rng: np.random.Generator) -> EncodedTable:
         """Make `num_samples` rows from the fitted attributes."""
 
-    def fit(self, dataset: Dataset, random_state: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, dataset: Dataset, random_state: RandomSource = None) -> Self:  # type: ignore[override]
         """Learn from `dataset`, forgetting any earlier one."""
         table = self._readable(dataset)
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
@@ -44,7 +43,9 @@ class TableGenerator(Generator):
         self.trained = True
         return self
 
-    def generate(self, num_samples: int | None = None, random_state: Any = None) -> TabularDataset:
+    def generate(
+        self, num_samples: int | None = None, random_state: RandomSource = None
+    ) -> TabularDataset:
         """Make `num_samples` records: as many as were learnt from, if None."""
         if not self.trained:
             raise NotTrainedError(f"no dataset was given to {self.label}: call fit(dataset) first")
@@ -56,7 +57,7 @@ class TableGenerator(Generator):
         )
 
     def __call__(  # type: ignore[override]
-        self, dataset: Dataset, num_samples: int | None = None, random_state: Any = None
+        self, dataset: Dataset, num_samples: int | None = None, random_state: RandomSource = None
     ) -> TabularDataset:
         """Fit, then generate, both from one stream of random numbers."""
         rng = as_rng(random_state)
@@ -85,7 +86,7 @@ class TableGenerator(Generator):
         return table
 
 
-def as_rng(random_state: Any) -> np.random.Generator:
+def as_rng(random_state: RandomSource) -> np.random.Generator:
     """A stream for a seed; without one, seeded from numpy's global state."""
     return ambient_rng() if random_state is None else np.random.default_rng(random_state)
 

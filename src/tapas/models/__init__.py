@@ -4,23 +4,33 @@ from tapas.models._access import Access, AccessError
 from tapas.models._adapt import as_model
 from tapas.models._callable import CallableModel
 from tapas.models._encoding import RecordEncoding
+from tapas.models._estimators import Classifier
+from tapas.models._inputs import Inputs
 from tapas.models._mlp import MLPModel
 from tapas.models._mlp_trainer import TorchMLPTrainer
 from tapas.models._model import Model, QueryBudgetError
+from tapas.models._one_hot import OneHotInputs
 from tapas.models._onnx import OnnxModel
 from tapas.models._records import Records
 from tapas.models._sklearn import SklearnModel
 from tapas.models._sklearn_trainer import SklearnTrainer
+from tapas.models._table_records import records_from_table
 from tapas.models._torch import TorchModel
 from tapas.models._trainer import CallableTrainer, Trainer
+from tapas.models._training_sets import TrainingSets
+from tapas.models._views import EncodedModel
 
 __all__ = [
     "Access",
     "AccessError",
     "CallableModel",
     "CallableTrainer",
+    "Classifier",
+    "EncodedModel",
+    "Inputs",
     "MLPModel",
     "Model",
+    "OneHotInputs",
     "OnnxModel",
     "QueryBudgetError",
     "RecordEncoding",
@@ -30,5 +40,7 @@ __all__ = [
     "TorchMLPTrainer",
     "TorchModel",
     "Trainer",
+    "TrainingSets",
     "as_model",
+    "records_from_table",
 ]

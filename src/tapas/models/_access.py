@@ -1,7 +1,6 @@
 """What a released model shows to whoever holds it."""
 
 from enum import Enum
-from typing import Any
 
 from tapas.errors import ConfigError, TapasError
 
@@ -28,7 +27,7 @@ class Access(Enum):
     PARAMETERS = "parameters"
 
     @classmethod
-    def parse(cls, value: Any) -> "Access":
+    def parse(cls, value: "Access | str") -> "Access":
         """Return the access that `value` (an `Access` or its name) stands for."""
         if isinstance(value, cls):
             return value

@@ -2,19 +2,22 @@
 
 import os
 import sys
-from typing import Any
+from typing import cast
+
+from numpy.typing import ArrayLike
 
 from tapas._validate import check_choice
 from tapas.errors import ConfigError
 from tapas.models._callable import CallableModel
+from tapas.models._estimators import FittedClassifier
 from tapas.models._model import BATCH_SIZE, Model
 from tapas.models._outputs import OUTPUTS
 from tapas.models._sklearn import SklearnModel
 
 
 def as_model(
-    obj: Any,
-    classes: Any = None,
+    obj: object,
+    classes: ArrayLike | None = None,
     *,
     batch_size: int | None = BATCH_SIZE,
     outputs: str | None = None,
@@ -53,7 +56,7 @@ def as_model(
 
         return TorchModel(obj, classes, outputs=outputs, batch_size=batch_size)
     if hasattr(obj, "predict") and (hasattr(obj, "classes_") or hasattr(obj, "get_params")):
-        model = SklearnModel(obj, batch_size=batch_size)
+        model = SklearnModel(cast(FittedClassifier, obj), batch_size=batch_size)
         return model if classes is None else model.aligned(classes)
     function = getattr(obj, "predict_proba", obj)
     if callable(function):
@@ -69,6 +72,6 @@ def as_model(
     )
 
 
-def _is_torch_module(obj: Any) -> bool:
+def _is_torch_module(obj: object) -> bool:
     torch = sys.modules.get("torch")  # a module cannot exist before torch was imported
     return torch is not None and isinstance(obj, torch.nn.Module)

@@ -1,13 +1,14 @@
 """Any function of records as a model."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tapas._validate import check_choice
 from tapas.errors import ConfigError, MechanismError
 from tapas.models._access import Access
+from tapas.models._inputs import Inputs
 from tapas.models._model import BATCH_SIZE, Model
 from tapas.models._outputs import OUTPUTS, as_probabilities
 
@@ -28,8 +29,8 @@ class CallableModel(Model):
 
     def __init__(
         self,
-        function: Callable[[Any], Any],
-        classes: Any,
+        function: Callable[[Inputs], ArrayLike],
+        classes: ArrayLike,
         *,
         outputs: str | None = None,
         batch_size: int | None = BATCH_SIZE,
@@ -46,7 +47,7 @@ class CallableModel(Model):
         """Display name."""
         return getattr(self._function, "__name__", type(self._function).__name__)
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Inputs) -> np.ndarray:
         raw = np.asarray(self._function(X))
         if self._gives_labels(raw):
             raise MechanismError(
@@ -56,7 +57,7 @@ class CallableModel(Model):
             )
         return as_probabilities(raw, self._outputs or "scores", len(self.classes))
 
-    def _labels(self, X: Any) -> np.ndarray:
+    def _labels(self, X: Inputs) -> np.ndarray:
         raw = np.asarray(self._function(X))
         if self._gives_labels(raw):
             return raw

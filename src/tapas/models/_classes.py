@@ -1,15 +1,16 @@
 """Class labels: any hashable values (integers, strings, booleans), and their positions."""
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from tapas._validate import listing
 from tapas.errors import SchemaError
 
 
-def as_labels(y: Any, name: str = "y") -> np.ndarray:
+def as_labels(y: ArrayLike, name: str = "y") -> np.ndarray:
     """Return class labels as a one-dimensional array without missing values."""
     labels = y.to_numpy() if isinstance(y, (pd.Series, pd.Index)) else np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -27,7 +28,7 @@ def as_labels(y: Any, name: str = "y") -> np.ndarray:
     return labels
 
 
-def as_classes(classes: Any) -> np.ndarray:
+def as_classes(classes: ArrayLike) -> np.ndarray:
     """Return the classes of a model, which must be distinct, in the order they were given."""
     values = as_labels(classes, "classes")
     if len(values) == 0 or len(pd.unique(values)) != len(values):
@@ -38,7 +39,7 @@ def as_classes(classes: Any) -> np.ndarray:
     return values
 
 
-def distinct_labels(y: Any) -> np.ndarray:
+def distinct_labels(y: ArrayLike) -> np.ndarray:
     """Return the classes that occur in `y`, sorted."""
     labels = as_labels(y)
     try:
@@ -50,7 +51,9 @@ def distinct_labels(y: Any) -> np.ndarray:
         ) from None
 
 
-def class_codes(y: Any, classes: np.ndarray, *, unseen: str = "error") -> np.ndarray:
+def class_codes(
+    y: ArrayLike, classes: np.ndarray, *, unseen: Literal["error", "mark"] = "error"
+) -> np.ndarray:
     """Return the position of each label in `classes`.
 
     With ``unseen="mark"`` a label that is no class of the model becomes -1; otherwise it is an

@@ -1,15 +1,25 @@
 """Records as points in a space where distance and small steps mean something, and back."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from tapas._validate import listing
 from tapas.errors import SchemaError
+from tapas.models._inputs import (
+    Column,
+    ColumnType,
+    Inputs,
+    categories_of,
+    column_at,
+    column_names,
+    floats,
+    is_category,
+)
 
 HALF_CHANGE = np.sqrt(0.5)  # two one-hot places differ when a category does: distance one
 
@@ -32,21 +42,21 @@ class NumberColumn:
         Type of the column.
     """
 
-    name: Any
+    name: Hashable
     start: int
     scale: float
     fill: float
     has_missing: bool
-    dtype: Any
+    dtype: ColumnType
 
     @property
     def width(self) -> int:
         """How many places the column takes."""
         return 1 + self.has_missing
 
-    def encode(self, values: Any, out: np.ndarray) -> None:
+    def encode(self, values: Column, out: np.ndarray) -> None:
         """Write the column into its places of `out`."""
-        numbers = _floats(values)
+        numbers = floats(values)
         missing = np.isnan(numbers)
         if self.has_missing:
             out[:, self.start + 1] = missing
@@ -55,8 +65,7 @@ class NumberColumn:
     def decode(self, points: np.ndarray) -> np.ndarray:
         """Numbers nearest to the points."""
         numbers = points[:, self.start] * self.scale
-        kind = getattr(self.dtype, "kind", "f")
-        if kind in "iu":
+        if self.dtype.kind in "iu":
             limits = np.iinfo(getattr(self.dtype, "numpy_dtype", self.dtype))
             numbers = np.rint(numbers).clip(limits.min, limits.max)
         if self.has_missing:
@@ -77,17 +86,17 @@ class CategoryColumn:
     dtype : object
     """
 
-    name: Any
+    name: Hashable
     start: int
     values: np.ndarray
-    dtype: Any
+    dtype: ColumnType
 
     @property
     def width(self) -> int:
         """How many places the column takes."""
         return len(self.values)
 
-    def codes(self, values: Any) -> np.ndarray:
+    def codes(self, values: Column) -> np.ndarray:
         """Position of each value among the categories, -1 where it is none of them."""
         series = pd.Series(values).astype(object)
         missing = series.isna().to_numpy()
@@ -95,7 +104,7 @@ class CategoryColumn:
         of_missing = len(self.values) - 1 if self.values[-1] is None else -1
         return np.where(missing, of_missing, codes)
 
-    def encode(self, values: Any, out: np.ndarray) -> np.ndarray:
+    def encode(self, values: Column, out: np.ndarray) -> np.ndarray:
         """Write the column into its places of `out`; return the rows with unknown categories."""
         codes = self.codes(values)
         known = np.flatnonzero(codes >= 0)
@@ -127,14 +136,17 @@ class RecordEncoding:
     columns: tuple[NumberColumn | CategoryColumn, ...]
     frame_columns: pd.Index | None
 
+    def __spec__(self) -> dict[str, object]:
+        """What was learnt."""
+        return {"columns": self.columns, "frame_columns": self.frame_columns}
+
     @classmethod
-    def learn(cls, X: Any, categorical: Sequence[Any] = ()) -> "RecordEncoding":
+    def learn(cls, X: Inputs, categorical: Collection[Hashable] = ()) -> "RecordEncoding":
         """Learn scales and categories from records."""
-        names = list(X.columns) if isinstance(X, pd.DataFrame) else list(range(X.shape[1]))
         columns: list[NumberColumn | CategoryColumn] = []
         start = 0
-        for position, name in enumerate(names):
-            values = _column(X, position)
+        for position, name in enumerate(column_names(X)):
+            values = column_at(X, position)
             make = _category_column if name in categorical or is_category(values) else _number
             column = make(name, start, values)
             columns.append(column)
@@ -170,7 +182,7 @@ class RecordEncoding:
         plain = self.frame_columns is None and len(scales) == len(self.columns)
         return np.array(scales) if plain else None
 
-    def encode(self, X: Any, *, unknown: str = "error") -> np.ndarray:
+    def encode(self, X: Inputs, *, unknown: Literal["error", "ignore"] = "error") -> np.ndarray:
         """Return points, (records, width).
 
         A category that was not there when the encoding was learned is an error, or with
@@ -181,9 +193,9 @@ class RecordEncoding:
             return np.asarray(X, dtype=np.float64) / self._scales
         points = np.zeros((len(X), self.width))
         for position, column in enumerate(self.columns):
-            strange = column.encode(_column(X, position), points)
+            strange = column.encode(column_at(X, position), points)
             if strange is not None and len(strange) and unknown == "error":
-                value = list(_column(X, position))[strange[0]]
+                value = list(column_at(X, position))[strange[0]]
                 raise SchemaError(
                     f"column {column.name!r} has {len(strange)} values that are not among its "
                     f"categories, the first is {value!r} in row {strange[0]}; learn the encoding "
@@ -191,7 +203,7 @@ class RecordEncoding:
                 )
         return points
 
-    def decode(self, points: np.ndarray) -> Any:
+    def decode(self, points: np.ndarray) -> Inputs:
         """Return the valid records nearest to points, as a frame or an array as learned."""
         if self._scales is not None:
             return points * self._scales
@@ -208,34 +220,21 @@ class RecordEncoding:
         """Return the encoded valid records nearest to points."""
         return self.encode(self.decode(points))
 
-    def _check_columns(self, X: Any) -> None:
+    def _check_columns(self, X: Inputs) -> None:
         expected = (
             list(range(len(self.columns)))
             if self.frame_columns is None
             else list(self.frame_columns)
         )
-        is_frame = isinstance(X, pd.DataFrame)
-        came = list(X.columns) if is_frame else list(range(np.shape(X)[1]))
+        is_frame, came = isinstance(X, pd.DataFrame), column_names(X)
         if came != expected or is_frame != (self.frame_columns is not None):
             raise SchemaError(
                 f"records must have the columns {listing(expected)}, got {listing(came)}"
             )
 
 
-def is_category(values: Any) -> bool:
-    """Whether a column holds categories by its type: text, booleans or pandas categories."""
-    dtype = values.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return True
-    return (
-        pd.api.types.is_bool_dtype(dtype)
-        or pd.api.types.is_object_dtype(dtype)
-        or pd.api.types.is_string_dtype(dtype)
-    )
-
-
-def _number(name: Any, start: int, values: Any) -> NumberColumn:
-    numbers = _floats(values)
+def _number(name: Hashable, start: int, values: Column) -> NumberColumn:
+    numbers = floats(values)
     present = numbers[~np.isnan(numbers)]
     spread = float(present.std()) if len(present) else 0.0
     return NumberColumn(
@@ -244,28 +243,15 @@ def _number(name: Any, start: int, values: Any) -> NumberColumn:
         scale=2.0 ** round(np.log2(spread)) if spread > 0 else 1.0,
         fill=float(np.median(present)) if len(present) else 0.0,
         has_missing=len(present) < len(numbers),
-        dtype=getattr(values, "dtype", np.dtype(np.float64)),
+        dtype=values.dtype,
     )
 
 
-def _category_column(name: Any, start: int, values: Any) -> CategoryColumn:
+def _category_column(name: Hashable, start: int, values: Column) -> CategoryColumn:
     series = pd.Series(values)
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        found = list(series.cat.categories)
-    else:
-        found = sorted(series.dropna().unique().tolist(), key=lambda v: (type(v).__name__, v))
+    found: list[Hashable | None] = [*categories_of(series)]
     if series.isna().any() or not found:
         found.append(None)
     categories = np.empty(len(found), dtype=object)
     categories[:] = found
     return CategoryColumn(name, start, categories, series.dtype)
-
-
-def _column(X: Any, position: int) -> Any:
-    return X.iloc[:, position] if isinstance(X, pd.DataFrame) else np.asarray(X)[:, position]
-
-
-def _floats(values: Any) -> np.ndarray:
-    if isinstance(values, pd.Series):
-        return values.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.asarray(values, dtype=np.float64)

@@ -1,12 +1,12 @@
 """A multilayer perceptron that needs no torch to answer."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from tapas.models._access import Access
 from tapas.models._encoding import RecordEncoding
+from tapas.models._inputs import Inputs
 from tapas.models._model import Model
 from tapas.models._outputs import softmax
 
@@ -28,7 +28,7 @@ class MLPModel(Model):
 
     def __init__(
         self,
-        classes: Any,
+        classes: ArrayLike,
         layers: Layers,
         shift: np.ndarray,
         scale: np.ndarray,
@@ -48,7 +48,7 @@ class MLPModel(Model):
     def _parameters(self) -> Layers:
         return self._layers
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Inputs) -> np.ndarray:
         numbers = as_numbers(X, self._encoding)
         signal = ((numbers - self._shift) / self._scale).astype(np.float32)
         *hidden, (weights, biases) = self._layers
@@ -59,7 +59,7 @@ class MLPModel(Model):
         return softmax((signal @ weights + biases).astype(np.float64))
 
 
-def as_numbers(X: Any, encoding: RecordEncoding | None) -> np.ndarray:
+def as_numbers(X: Inputs, encoding: RecordEncoding | None) -> np.ndarray:
     """Return records as float64 numbers; unknown categories leave their block empty."""
     if encoding is not None:
         return encoding.encode(X, unknown="ignore")

@@ -4,12 +4,14 @@ Which records each model sees in which order, its standardisation and its initia
 plain arrays made by numpy from addressed streams, so they are the same on every device.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tapas._random import stream
 from tapas.models._mlp import Layers
+from tapas.models._training_sets import TrainingSets
 
 SCHEDULE, MODEL = 0, 1  # first part of a stream's address
 Perceptron = tuple[Layers, np.ndarray, np.ndarray]  # layers, shift and scale of the inputs
@@ -43,7 +45,7 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class StackTask:
-    """Trains the models whose numbers are in a range, in lockstep.
+    """Trains models of consecutive numbers in lockstep.
 
     Attributes
     ----------
@@ -52,7 +54,7 @@ class StackTask:
         Which inputs are standardised.
     codes : ndarray of int (n,)
         Classes as positions.
-    masks : ndarray of bool (r, n)
+    sets : TrainingSets
         Records of every model.
     recipe : Recipe
     seed : int
@@ -61,15 +63,15 @@ class StackTask:
     inputs: np.ndarray
     scaled: np.ndarray
     codes: np.ndarray
-    masks: np.ndarray
+    sets: TrainingSets
     recipe: Recipe
     seed: int
 
-    def __call__(self, stack: range) -> list[Perceptron]:
+    def __call__(self, stack: Sequence[int]) -> list[Perceptron]:
         """Return the trained models of the stack."""
         from tapas.models._mlp_stack import train_stack
 
-        masks = self.masks[stack.start : stack.stop]
+        masks = np.stack([self.sets.mask(key) for key in stack])
         pool, centre, spread = self._centred()
         shift, scale = self._moments(pool, masks)
         streams = [stream(self.seed, MODEL, key) for key in stack]
@@ -108,7 +110,7 @@ class StackTask:
 
     def _orders(self, masks: np.ndarray, streams: list[np.random.Generator]) -> np.ndarray:
         """Each model's records, shuffled; -1 fills up to the longest and one place beyond."""
-        orders = np.full((len(masks), int(self.masks.sum(axis=1).max()) + 1), -1, dtype=np.int64)
+        orders = np.full((len(masks), self.sets.largest + 1), -1, dtype=np.int64)
         for order, mask, rng in zip(orders, masks, streams, strict=True):
             rows = rng.permutation(np.flatnonzero(mask))
             order[: len(rows)] = rows
@@ -119,7 +121,7 @@ class StackTask:
 
         All models share it: their orders are shuffled apart already.
         """
-        places = int(self.masks.sum(axis=1).max())
+        places = self.sets.largest
         steps = -(-places // self.recipe.batch_size)
         width = -(-places // steps)
         rng = stream(self.seed, SCHEDULE)

@@ -1,21 +1,23 @@
 """Perceptrons trained many at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from tapas._random import integer_seed
 from tapas._validate import check_count
 from tapas.errors import ConfigError
 from tapas.models._classes import class_codes, distinct_labels
 from tapas.models._encoding import RecordEncoding
+from tapas.models._inputs import Inputs
 from tapas.models._mlp import MLPModel, as_numbers
-from tapas.models._mlp_plan import Perceptron, Recipe, StackTask
+from tapas.models._mlp_plan import Recipe, StackTask
 from tapas.models._model import Model
 from tapas.models._records import Records
-from tapas.models._trainer import Trainer, checked_shadow_data, run_training
+from tapas.models._trainer import Trainer, checked_training_data
+from tapas.models._training_sets import TrainingSets
 
 MODELS_AT_ONCE = {"cpu": 8, "cuda": 1024}  # never asked of the machine: it may change last bits
 
@@ -38,7 +40,7 @@ class TorchMLPTrainer(Trainer):
     learning_rate, weight_decay : float
         Of AdamW.
     device : str
-        "cpu", "cuda", "cuda:1"...; "auto" is the GPU where there is one.
+        "cpu", "cuda", "cuda:1"...; "auto" becomes the GPU where there is one, else "cpu".
     models_at_once : int, optional
         How many models advance in lockstep; by default 8 on a CPU and 1,024 on a GPU.
     """
@@ -49,7 +51,7 @@ class TorchMLPTrainer(Trainer):
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
     device: str = "auto"
-    models_at_once: int | None = None
+    models_at_once: int = None  # type: ignore[assignment]  # depends on the device
 
     def __post_init__(self) -> None:
         sizes = (self.hidden,) if isinstance(self.hidden, int) else tuple(self.hidden)
@@ -57,8 +59,11 @@ class TorchMLPTrainer(Trainer):
         object.__setattr__(self, "hidden", hidden)
         check_count(self.epochs, "epochs", minimum=1)
         check_count(self.batch_size, "batch_size", minimum=1)
-        if self.models_at_once is not None:
-            check_count(self.models_at_once, "models_at_once", minimum=1)
+        device = _resolved_device(self.device)
+        object.__setattr__(self, "device", device)
+        if self.models_at_once is None:
+            object.__setattr__(self, "models_at_once", MODELS_AT_ONCE[device.split(":")[0]])
+        check_count(self.models_at_once, "models_at_once", minimum=1)
         if not self.learning_rate > 0 or not self.weight_decay >= 0:
             raise ConfigError(
                 f"learning_rate must be positive and weight_decay not negative, got "
@@ -70,58 +75,63 @@ class TorchMLPTrainer(Trainer):
         """Display name."""
         return "MLP"
 
-    def train(self, X: Any, y: Any, *, rng: np.random.Generator) -> Model:
+    def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
         """Train one model."""
         return self.train_many(X, y, np.ones((1, len(X)), dtype=bool), rng=rng, n_jobs=1)[0]
 
+    def train_some(
+        self,
+        X: Inputs,
+        y: ArrayLike,
+        masks: TrainingSets | np.ndarray,
+        keys: Sequence[int],
+        *,
+        seed: int,
+    ) -> list[Model]:
+        """Train the models of a stack in lockstep; see `Trainer.train_some`."""
+        rows, labels, sets = checked_training_data(X, y, masks)
+        classes = distinct_labels(labels)
+        rows = Records(rows, labels).X
+        encoding = _encoding_of(rows)
+        inputs = as_numbers(rows, encoding)
+        task = StackTask(
+            inputs=inputs,
+            scaled=_scaled_places(inputs.shape[1], encoding),
+            codes=class_codes(labels, classes),
+            sets=sets,
+            recipe=self._recipe(inputs.shape[1], len(classes)),
+            seed=seed,
+        )
+        return [
+            MLPModel(classes, layers, shift, scale, encoding) for layers, shift, scale in task(keys)
+        ]
+
     def train_many(
         self,
-        X: Any,
-        y: Any,
-        masks: Any,
+        X: Inputs,
+        y: ArrayLike,
+        masks: np.ndarray,
         *,
         rng: np.random.Generator,
         n_jobs: int | None = None,
     ) -> list[Model]:
         """Train one model for each row of `masks`; see `Trainer.train_many`."""
-        rows, labels, chosen = checked_shadow_data(X, y, masks)
-        device = _resolved_device(self.device)
-        classes = distinct_labels(labels)
-        rows = Records(rows, labels).X
-        encoding = _encoding_of(rows)
-        numbers = as_numbers(rows, encoding)
-        task = StackTask(
-            inputs=numbers,
-            scaled=_scaled_places(numbers.shape[1], encoding),
-            codes=class_codes(labels, classes),
-            masks=chosen,
-            recipe=Recipe(
-                widths=(numbers.shape[1], *self.hidden, len(classes)),
-                epochs=self.epochs,
-                batch_size=self.batch_size,
-                learning_rate=self.learning_rate,
-                weight_decay=self.weight_decay,
-                device=device,
-            ),
-            seed=integer_seed(rng),
+        processes = n_jobs if self.device == "cpu" else 1
+        return super().train_many(X, y, masks, rng=rng, n_jobs=processes)
+
+    def _recipe(self, num_inputs: int, num_classes: int) -> Recipe:
+        return Recipe(
+            widths=(num_inputs, *self.hidden, num_classes),
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            device=self.device,
         )
-        step = self.models_at_once or MODELS_AT_ONCE[device.split(":")[0]]
-        stacks = [range(at, min(at + step, len(chosen))) for at in range(0, len(chosen), step)]
-        perceptrons: list[list[Perceptron]] = run_training(
-            task,
-            stacks,
-            n_jobs=n_jobs if device == "cpu" else 1,
-            name=lambda stack: f"models {stack.start} to {stack.stop - 1}",
-        )
-        return [
-            MLPModel(classes, layers, shift, scale, encoding)
-            for stack in perceptrons
-            for layers, shift, scale in stack
-        ]
 
 
 def _resolved_device(device: str) -> str:
-    """Check that torch and the device are there, before any process is started."""
+    """Check that torch and the device are there, before anything is trained."""
     try:
         import torch
     except ImportError:
@@ -140,7 +150,7 @@ def _resolved_device(device: str) -> str:
     return device
 
 
-def _encoding_of(X: Any) -> RecordEncoding | None:
+def _encoding_of(X: Inputs) -> RecordEncoding | None:
     if not isinstance(X, pd.DataFrame) and not np.isnan(X).any():
         return None
     return RecordEncoding.learn(X)

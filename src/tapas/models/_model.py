@@ -2,17 +2,18 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import ArrayLike
 
 from tapas._validate import check_count, listing
-from tapas.errors import MechanismError, SchemaError, TapasError
+from tapas.errors import MechanismError, TapasError
 from tapas.models._access import Access, AccessError
 from tapas.models._classes import as_classes, class_codes
+from tapas.models._inputs import Inputs, as_rows, some_rows
 
 BATCH_SIZE = 16_384
+COUNTERS = ("queries", "budget")
 SUM_TOLERANCE = 1e-3  # releases round: four decimals over ten classes are off by this at most
 
 
@@ -48,7 +49,7 @@ class Model(ABC):
 
     def __init__(
         self,
-        classes: Any,
+        classes: ArrayLike,
         *,
         access: Access | str = Access.SCORES,
         batch_size: int | None = BATCH_SIZE,
@@ -62,11 +63,15 @@ class Model(ABC):
         self.budget = None if budget is None else check_count(budget, "budget")
         self.queries = 0
 
+    def __spec__(self) -> dict[str, object]:
+        """What tells the model from others: all that it is, nothing that it was asked."""
+        return {name: value for name, value in vars(self).items() if name not in COUNTERS}
+
     @abstractmethod
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Inputs) -> ArrayLike:
         """Probability of each class for each row of `X`."""
 
-    def _labels(self, X: Any) -> Any:
+    def _labels(self, X: Inputs) -> ArrayLike:
         """Predicted class of each row of `X`."""
         return self.classes[self._checked_scores(X, 0).argmax(axis=1)]
 
@@ -81,28 +86,28 @@ class Model(ABC):
         return None if self.budget is None else self.budget - self.queries
 
     @property
-    def parameters(self) -> Any:
+    def parameters(self) -> object:
         """The fitted object, where the release shows it."""
         self._require(Access.PARAMETERS)
         return self._parameters()
 
-    def _parameters(self) -> Any:
+    def _parameters(self) -> object:
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Inputs | ArrayLike) -> np.ndarray:
         """Return the probability of every class, (n, number of classes), one query per row."""
         self._require(Access.SCORES)
         return self._answer(X, self._checked_scores, np.empty((0, len(self.classes))))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Inputs | ArrayLike) -> np.ndarray:
         """Return the predicted class of every row, one query per row."""
         return self.classes[self.predict_codes(X)]
 
-    def predict_codes(self, X: Any) -> np.ndarray:
+    def predict_codes(self, X: Inputs | ArrayLike) -> np.ndarray:
         """Return the predicted class of every row as a position in `classes`."""
         return self._answer(X, self._checked_codes, np.empty(0, dtype=np.intp))
 
-    def codes_of(self, y: Any) -> np.ndarray:
+    def codes_of(self, y: ArrayLike) -> np.ndarray:
         """Return the position of each label in `classes`; an unknown label is an error."""
         return class_codes(y, self.classes)
 
@@ -112,7 +117,7 @@ class Model(ABC):
 
         return RestrictedModel(self, Access.parse(access), budget)
 
-    def aligned(self, classes: Any) -> "Model":
+    def aligned(self, classes: ArrayLike) -> "Model":
         """Return a view whose columns stand in the order of `classes`.
 
         A class that this model does not know has probability zero.
@@ -136,7 +141,10 @@ class Model(ABC):
             )
 
     def _answer(
-        self, X: Any, ask: Callable[[Any, int], np.ndarray], nothing: np.ndarray
+        self,
+        X: Inputs | ArrayLike,
+        ask: Callable[[Inputs, int], np.ndarray],
+        nothing: np.ndarray,
     ) -> np.ndarray:
         rows = as_rows(X)
         self._charge(len(rows))
@@ -144,7 +152,8 @@ class Model(ABC):
             return nothing
         step = self.batch_size or len(rows)
         answers = [
-            ask(_slice(rows, start, start + step), start) for start in range(0, len(rows), step)
+            ask(some_rows(rows, slice(start, start + step)), start)
+            for start in range(0, len(rows), step)
         ]
         return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
@@ -156,11 +165,11 @@ class Model(ABC):
             )
         self.queries += number
 
-    def _checked_scores(self, X: Any, first_row: int) -> np.ndarray:
+    def _checked_scores(self, X: Inputs, first_row: int) -> np.ndarray:
         raw = self._call(self._scores, X, first_row)
         return checked_probabilities(raw, len(X), self.classes, first_row=first_row)
 
-    def _checked_codes(self, X: Any, first_row: int) -> np.ndarray:
+    def _checked_codes(self, X: Inputs, first_row: int) -> np.ndarray:
         raw = np.asarray(self._call(self._labels, X, first_row))
         labels = raw[:, 0] if raw.ndim == 2 and raw.shape[1] == 1 else raw
         if labels.shape != (len(X),):
@@ -179,7 +188,9 @@ class Model(ABC):
             )
         return codes
 
-    def _call(self, function: Callable[[Any], Any], X: Any, first_row: int) -> Any:
+    def _call(
+        self, function: Callable[[Inputs], ArrayLike], X: Inputs, first_row: int
+    ) -> ArrayLike:
         try:
             return function(X)
         except TapasError:
@@ -191,21 +202,8 @@ class Model(ABC):
             ) from error
 
 
-def as_rows(X: Any) -> Any:
-    """Return a data frame as it is and anything else as a two-dimensional array."""
-    if isinstance(X, pd.DataFrame):
-        return X
-    rows = np.asarray(X)
-    if rows.ndim != 2:
-        raise SchemaError(
-            f"X must be a data frame or an array of shape (records, columns), got shape "
-            f"{rows.shape}; one record x is x[None, :]"
-        )
-    return rows
-
-
 def checked_probabilities(
-    raw: Any, rows: int, classes: np.ndarray, *, first_row: int = 0
+    raw: ArrayLike, rows: int, classes: np.ndarray, *, first_row: int = 0
 ) -> np.ndarray:
     """Return `raw` as float64 probabilities of shape (rows, classes), or say which row is wrong."""
     probabilities = np.asarray(raw, dtype=np.float64)
@@ -214,23 +212,19 @@ def checked_probabilities(
             f"a model of {len(classes)} classes must return probabilities of shape "
             f"{(rows, len(classes))} for {rows} records, got {probabilities.shape}"
         )
-    _refuse(~np.isfinite(probabilities).all(axis=1), probabilities, "not finite", first_row)
-    outside = ((probabilities < -SUM_TOLERANCE) | (probabilities > 1 + SUM_TOLERANCE)).any(axis=1)
+    _refuse(~np.isfinite(probabilities), probabilities, "not finite", first_row)
+    outside = (probabilities < -SUM_TOLERANCE) | (probabilities > 1 + SUM_TOLERANCE)
     _refuse(outside, probabilities, "outside [0, 1]", first_row)
-    off = np.abs(probabilities.sum(axis=1) - 1.0) > SUM_TOLERANCE
+    off = np.abs(probabilities.sum(axis=1, keepdims=True) - 1.0) > SUM_TOLERANCE
     _refuse(off, probabilities, "not summing to one", first_row)
     return probabilities.clip(0.0, 1.0)
 
 
-def _refuse(wrong: Any, probabilities: np.ndarray, fault: str, first_row: int) -> None:
-    where = np.flatnonzero(wrong)
+def _refuse(wrong: np.ndarray, probabilities: np.ndarray, fault: str, first_row: int) -> None:
+    where = np.flatnonzero(wrong.any(axis=1))
     if len(where):
         raise MechanismError(
             f"the model's probabilities are {fault} in {len(where)} rows, the first is row "
             f"{first_row + where[0]}: {listing(probabilities[where[0]].tolist())}. If the model "
             f"returns logits, wrap it with as_model(..., outputs='logits')"
         )
-
-
-def _slice(rows: Any, start: int, stop: int) -> Any:
-    return rows.iloc[start:stop] if isinstance(rows, pd.DataFrame) else rows[start:stop]

@@ -1,15 +1,19 @@
 """ONNX files as models."""
 
 import os
+from collections.abc import Hashable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from tapas.errors import ConfigError, MechanismError, SchemaError
 from tapas.models._access import Access
+from tapas.models._inputs import Inputs, column_at
 from tapas.models._model import BATCH_SIZE, Model
 from tapas.models._outputs import as_probabilities
 
@@ -23,6 +27,31 @@ NUMBER_TYPES = {
 }
 
 MEANING_OF_LAST_NODE = {"Softmax": "scores", "Sigmoid": "scores", "LogSoftmax": "log_scores"}
+
+
+RawOutput: TypeAlias = np.ndarray | list[dict[Hashable, float]]
+
+
+class _Place(Protocol):
+    """An input of the file."""
+
+    name: str
+    type: str
+    shape: list[int]
+
+
+class _Attribute(Protocol):
+    name: str
+    strings: list[bytes]
+    ints: list[int]
+
+
+class _Node(Protocol):
+    """A node of the graph."""
+
+    op_type: str
+    output: list[str]
+    attribute: list[_Attribute]
 
 
 class OnnxModel(Model):
@@ -48,7 +77,7 @@ class OnnxModel(Model):
     def __init__(
         self,
         path: str | os.PathLike[str],
-        classes: Any = None,
+        classes: ArrayLike | None = None,
         *,
         outputs: str | None = None,
         batch_size: int | None = BATCH_SIZE,
@@ -69,26 +98,36 @@ class OnnxModel(Model):
         """Display name."""
         return self._name
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {key: value for key, value in self.__dict__.items() if key != "_session"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._open()
+
+    def __spec__(self) -> dict[str, object]:
+        """The content of the file, whatever it is called, and how it is read."""
+        return {
+            "content": self._content,
+            "classes": self.classes,
+            "outputs": self._outputs,
+            "access": self.access,
+            "batch_size": self.batch_size,
+        }
 
     def _parameters(self) -> bytes:
         return self._content
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Inputs) -> np.ndarray:
         raw = self._run(self._score_output, _feeds(self._session.get_inputs(), X))
         if isinstance(raw, list):
             raw = _from_dictionaries(raw, self.classes)
         return as_probabilities(raw, self._outputs, len(self.classes))
 
-    def _labels(self, X: Any) -> Any:
+    def _labels(self, X: Inputs) -> ArrayLike:
         if self._label_output is None:
             return super()._labels(X)
-        return self._run(self._label_output, _feeds(self._session.get_inputs(), X))
+        return np.asarray(self._run(self._label_output, _feeds(self._session.get_inputs(), X)))
 
     def _open(self) -> None:
         runtime = _onnxruntime()
@@ -109,7 +148,7 @@ class OnnxModel(Model):
         self._score_output = (likely or scores or [None])[0]
         self._label_output = (labels or [None])[0]
 
-    def _run(self, output: str | None, feeds: dict[str, np.ndarray]) -> Any:
+    def _run(self, output: str | None, feeds: dict[str, np.ndarray]) -> RawOutput:
         if output is None:
             raise MechanismError(f"{self._name} has no output of probabilities")
         return self._session.run([output], feeds)[0]
@@ -142,7 +181,7 @@ class OnnxModel(Model):
             )
         return np.arange(max(2, raw.shape[1] if raw.ndim == 2 else 1))
 
-    def _answer_to_nothing(self) -> Any:
+    def _answer_to_nothing(self) -> RawOutput | None:
         """Scores of one record of zeros and empty text; None where the file cannot give any."""
         inputs = self._session.get_inputs()
         known = all(isinstance(size, int) for place in inputs for size in place.shape[1:])
@@ -154,7 +193,7 @@ class OnnxModel(Model):
             return None
 
 
-def _nodes(content: bytes) -> list[Any]:
+def _nodes(content: bytes) -> list[_Node]:
     """Nodes of the graph, where the onnx package is there to read them."""
     try:
         onnx = import_module("onnx")
@@ -168,12 +207,12 @@ def _written_classes(content: bytes) -> np.ndarray | None:
     for node in reversed(_nodes(content)):
         for attribute in node.attribute:
             if attribute.name.startswith("classlabel") and (attribute.strings or attribute.ints):
-                strings = [value.decode() for value in attribute.strings]
-                return np.array(strings or list(attribute.ints))
+                words = [value.decode() for value in attribute.strings]
+                return np.array(words) if words else np.array(list(attribute.ints))
     return None
 
 
-def _onnxruntime() -> Any:
+def _onnxruntime() -> ModuleType:
     try:
         return import_module("onnxruntime")
     except ImportError:
@@ -195,7 +234,7 @@ def _read(path: Path) -> bytes:
         raise ConfigError(f"cannot read the model file {path}: {error.strerror}") from error
 
 
-def _feeds(inputs: list[Any], X: Any) -> dict[str, np.ndarray]:
+def _feeds(inputs: list[_Place], X: Inputs) -> dict[str, np.ndarray]:
     """Arrange records as the file's inputs."""
     if len(inputs) == 1:
         values = X.to_numpy() if isinstance(X, pd.DataFrame) else X
@@ -205,12 +244,12 @@ def _feeds(inputs: list[Any], X: Any) -> dict[str, np.ndarray]:
     feeds = {}
     for position, place in enumerate(inputs):
         named = isinstance(X, pd.DataFrame) and place.name in X.columns
-        values = X[place.name] if named else _at(X, position)
+        values = X[place.name] if named else column_at(X, position)
         feeds[place.name] = _as_input(np.asarray(values)[:, None], place)
     return feeds
 
 
-def _as_input(values: np.ndarray, place: Any) -> np.ndarray:
+def _as_input(values: np.ndarray, place: _Place) -> np.ndarray:
     if place.type == "tensor(string)":
         return np.where(pd.isna(values), "", values).astype(str).astype(object)
     if place.type not in NUMBER_TYPES:
@@ -218,16 +257,12 @@ def _as_input(values: np.ndarray, place: Any) -> np.ndarray:
     return np.ascontiguousarray(values.astype(NUMBER_TYPES[place.type]))
 
 
-def _blank(place: Any) -> np.ndarray:
+def _blank(place: _Place) -> np.ndarray:
     shape = (1, *place.shape[1:])
     return _as_input(np.full(shape, "" if place.type == "tensor(string)" else 0), place)
 
 
-def _at(X: Any, position: int) -> Any:
-    return X.iloc[:, position] if isinstance(X, pd.DataFrame) else X[:, position]
-
-
-def _from_dictionaries(rows: list[dict[Any, float]], classes: np.ndarray) -> np.ndarray:
+def _from_dictionaries(rows: list[dict[Hashable, float]], classes: np.ndarray) -> np.ndarray:
     keys = list(classes.tolist())
     try:
         return np.array([[row[key] for key in keys] for row in rows], dtype=np.float64)

@@ -1,8 +1,7 @@
 """Raw outputs of foreign models as probabilities."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tapas.errors import MechanismError
 
@@ -10,7 +9,7 @@ OUTPUTS = ("scores", "logits", "log_scores", "labels")
 ROUNDING = 1e-4  # some runtimes return -1e-8 for zero; read as a logit, that would hide a leak
 
 
-def as_probabilities(raw: Any, outputs: str | None, number_of_classes: int) -> np.ndarray:
+def as_probabilities(raw: ArrayLike, outputs: str | None, number_of_classes: int) -> np.ndarray:
     """Turn probabilities, log-probabilities or logits of any usual shape into probabilities.
 
     One column for two classes belongs to the second class. Where `outputs` is None, rows that are

@@ -1,17 +1,28 @@
 """Labelled records, as an array or as a data frame."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from pandas.api.types import union_categoricals
 
+from tapas._spec import spec_of
 from tapas._validate import listing
 from tapas.errors import RecordError, SchemaError
 from tapas.models._classes import as_labels, distinct_labels
-from tapas.models._encoding import RecordEncoding, is_category
+from tapas.models._encoding import RecordEncoding
+from tapas.models._inputs import (
+    Column,
+    ColumnType,
+    Inputs,
+    column_at,
+    column_names,
+    floats,
+    is_category,
+    some_rows,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +38,14 @@ class Records:
     categorical : tuple
         Columns (names, or positions in an array) that hold categories. Columns of text, booleans
         and pandas categories always do; name those that hold numeric codes.
+    hidden : mapping
+        Columns whose values are withheld, with the types that they had (see `without_value`).
     """
 
-    X: Any
-    y: Any
-    categorical: tuple[Any, ...] = ()
+    X: Inputs
+    y: np.ndarray
+    categorical: tuple[Hashable, ...] = ()
+    hidden: Mapping[Hashable, ColumnType] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         X = _checked_frame(self.X) if isinstance(self.X, pd.DataFrame) else _checked_array(self.X)
@@ -45,10 +59,20 @@ class Records:
     def __len__(self) -> int:
         return len(self.y)
 
+    def __spec__(self) -> dict[str, object]:
+        """Digests of all values, with their types."""
+        columns = [column_at(self.X, position) for position in range(len(self.columns))]
+        return {
+            "columns": [str(name) for name in self.columns],
+            "X": [_digest(column) for column in columns] if self.is_frame else self.X,
+            "y": _digest(self.y),
+            "categorical": self.categorical,
+        }
+
     @property
-    def columns(self) -> list[Any]:
+    def columns(self) -> list[Hashable]:
         """Column names, or positions in an array."""
-        return list(self.X.columns if self.is_frame else range(self.X.shape[1]))
+        return column_names(self.X)
 
     @property
     def is_frame(self) -> bool:
@@ -64,8 +88,7 @@ class Records:
         """Gather records by position, or by a boolean mask."""
         where = np.asarray(rows)
         where = np.flatnonzero(where) if where.dtype == bool else where.astype(np.intp)
-        X = self.X.iloc[where] if self.is_frame else self.X[where]
-        return Records(X, self.y[where], self.categorical)
+        return replace(self, X=some_rows(self.X, where), y=self.y[where])
 
     def concat(self, *others: "Records") -> "Records":
         """These records followed by those of the others, which must have the same columns."""
@@ -82,7 +105,52 @@ class Records:
             if self.is_frame
             else np.concatenate([part.X for part in parts])
         )
-        return Records(X, _joined_labels([part.y for part in parts]), named)
+        hidden = {name: dtype for part in parts for name, dtype in part.hidden.items()}
+        return Records(X, _joined_labels([part.y for part in parts]), named, hidden)
+
+    def values_of(self, attribute: Hashable) -> np.ndarray:
+        """A column as an array; of objects where the inputs are a data frame."""
+        column = column_at(self.X, self.columns.index(attribute))
+        return column.to_numpy(dtype=object) if isinstance(column, pd.Series) else column
+
+    def with_value(self, attribute: Hashable, value: Hashable) -> "Records":
+        """The records, all with one value in a column, which keeps or regains its type."""
+        if not isinstance(self.X, pd.DataFrame):
+            return self._with_column(attribute, np.full(len(self), value, dtype=np.float64))
+        dtype = self.hidden.get(attribute, self.X[attribute].dtype)
+        column = pd.Series([value] * len(self), dtype=object).astype(dtype)
+        return self._with_column(attribute, column)
+
+    def without_value(self, attribute: Hashable) -> "Records":
+        """The records with the values of a column withheld: missing in all of them."""
+        if not isinstance(self.X, pd.DataFrame):
+            return self._with_column(attribute, np.full(len(self), np.nan))
+        dtype = self.X[attribute].dtype
+        column = pd.Series([None] * len(self), dtype=object).astype(_missing_type(dtype))
+        return self._with_column(attribute, column, {attribute: dtype})
+
+    def drop(self, attribute: Hashable) -> "Records":
+        """The records less a column."""
+        if isinstance(self.X, pd.DataFrame):
+            kept = tuple(name for name in self.categorical if name != attribute)
+            return Records(self.X.drop(columns=[attribute]), self.y, kept)
+        others = [name for name in self.columns if name != attribute]
+        kept = tuple(place for place, name in enumerate(others) if name in self.categorical)
+        return Records(np.delete(self.X, self.columns.index(attribute), axis=1), self.y, kept)
+
+    def _with_column(
+        self,
+        attribute: Hashable,
+        values: Column,
+        hidden: Mapping[Hashable, ColumnType] | None = None,
+    ) -> "Records":
+        X = self.X.copy()
+        if isinstance(X, pd.DataFrame):
+            X[attribute] = values
+        else:
+            X[:, self.columns.index(attribute)] = values
+        others = {name: dtype for name, dtype in self.hidden.items() if name != attribute}
+        return replace(self, X=X, hidden={**others, **(hidden or {})})
 
     def encoding(self) -> RecordEncoding:
         """Return the map to scaled numbers and back, learned from these records."""
@@ -94,7 +162,7 @@ class Records:
 
     def row_keys(self, *, with_labels: bool = True) -> np.ndarray:
         """A 64-bit key per record; equal records (and labels) have equal keys."""
-        frame = self.X if self.is_frame else pd.DataFrame(self.X)
+        frame = self.X if isinstance(self.X, pd.DataFrame) else pd.DataFrame(self.X)
         keys = np.zeros(len(self), dtype=np.uint64)
         columns = [frame.iloc[:, position] for position in range(frame.shape[1])]
         columns += [pd.Series(self.y)] if with_labels else []
@@ -106,21 +174,21 @@ class Records:
         """How many of these records, labels included, also occur in `other`."""
         return int(np.isin(self.row_keys(), other.row_keys()).sum())
 
-    def _all_categorical(self) -> tuple[Any, ...]:
+    def _all_categorical(self) -> tuple[Hashable, ...]:
         unknown = [name for name in self.categorical if name not in self.columns]
         if unknown:
             raise SchemaError(
                 f"categorical names columns that are not there: {listing(unknown)}; the columns "
                 f"are {listing(self.columns)}"
             )
-        if not self.is_frame:
-            return tuple(sorted(self.categorical))
         return tuple(
-            name for name in self.columns if name in self.categorical or is_category(self.X[name])
+            name
+            for position, name in enumerate(self.columns)
+            if name in self.categorical or is_category(column_at(self.X, position))
         )
 
 
-def _checked_array(X: Any) -> np.ndarray:
+def _checked_array(X: ArrayLike) -> np.ndarray:
     try:
         values = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
@@ -150,7 +218,7 @@ def _checked_frame(frame: pd.DataFrame) -> pd.DataFrame:
             raise SchemaError(
                 f"column {name!r} is of type {column.dtype}; turn it into numbers or categories"
             )
-        if np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan)).any():
+        if np.isinf(floats(column)).any():
             raise SchemaError(f"column {name!r} holds infinite values; mark them as missing")
     return frame.reset_index(drop=True)
 
@@ -176,8 +244,25 @@ def _joined_labels(parts: list[np.ndarray]) -> np.ndarray:
 
 def _value_keys(column: pd.Series) -> np.ndarray:
     if not is_category(column):
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0  # -0.0 equals 0.0
-        column = pd.Series(values)
+        column = pd.Series(floats(column) + 0.0)  # -0.0 equals 0.0
     else:
         column = column.astype(object).where(column.notna(), None)
     return pd.util.hash_pandas_object(column, index=False).to_numpy()
+
+
+def _digest(column: Column) -> str:
+    """Digest of a column's type, categories and values."""
+    series = pd.Series(column)
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        categories = series.cat.categories.to_numpy(dtype=object)
+        return spec_of([categories, series.cat.ordered, series.cat.codes.to_numpy()]).digest
+    is_plain = isinstance(series.dtype, np.dtype)
+    values = series.to_numpy() if is_plain else series.to_numpy(dtype=object)
+    return spec_of([str(series.dtype), values]).digest
+
+
+def _missing_type(dtype: ColumnType) -> ColumnType:
+    """The nearest type that can hold missing values."""
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub":
+        return np.dtype(object if dtype.kind == "b" else np.float64)
+    return dtype

@@ -1,13 +1,14 @@
 """Fitted scikit-learn estimators and pipelines as models."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from tapas.errors import ConfigError, NotTrainedError
 from tapas.models._access import Access
 from tapas.models._classes import as_classes
+from tapas.models._estimators import FittedClassifier, display_name
+from tapas.models._inputs import Inputs
 from tapas.models._model import BATCH_SIZE, Model
 from tapas.models._outputs import as_probabilities
 
@@ -19,7 +20,7 @@ class SklearnModel(Model):
     it was fitted on an array.
     """
 
-    def __init__(self, estimator: Any, *, batch_size: int | None = BATCH_SIZE) -> None:
+    def __init__(self, estimator: FittedClassifier, *, batch_size: int | None = BATCH_SIZE) -> None:
         shows_scores = hasattr(estimator, "predict_proba")
         super().__init__(
             _fitted_classes(estimator),
@@ -31,37 +32,32 @@ class SklearnModel(Model):
     @property
     def label(self) -> str:
         """Display name."""
-        steps = getattr(self._estimator, "steps", None)
-        return type(steps[-1][1] if steps else self._estimator).__name__
+        return display_name(self._estimator)
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Inputs) -> np.ndarray:
         raw = self._estimator.predict_proba(self._with_fitted_names(X))
         return as_probabilities(raw, "scores", len(self.classes))
 
-    def _labels(self, X: Any) -> Any:
+    def _labels(self, X: Inputs) -> ArrayLike:
         return self._estimator.predict(self._with_fitted_names(X))
 
-    def _parameters(self) -> Any:
+    def _parameters(self) -> object:
         return self._estimator
 
-    def _with_fitted_names(self, X: Any) -> Any:
+    def _with_fitted_names(self, X: Inputs) -> Inputs:
         names = getattr(self._estimator, "feature_names_in_", None)
-        if names is None:
-            return X.to_numpy() if self._knows_no_names_of(X) else X
-        if not isinstance(X, pd.DataFrame) and X.shape[1] == len(names):
-            return pd.DataFrame(X, columns=names)
-        return X
+        if isinstance(X, pd.DataFrame):
+            return X.to_numpy() if names is None and self._saw_numbers_like(X) else X
+        return X if names is None or X.shape[1] != len(names) else pd.DataFrame(X, columns=names)
 
-    def _knows_no_names_of(self, X: Any) -> bool:
+    def _saw_numbers_like(self, X: pd.DataFrame) -> bool:
         """Whether the estimator saw an array of numbers and would warn about a frame."""
-        return (
-            isinstance(X, pd.DataFrame)
-            and hasattr(self._estimator, "n_features_in_")
-            and all(pd.api.types.is_numeric_dtype(dtype) for dtype in X.dtypes)
+        return hasattr(self._estimator, "n_features_in_") and all(
+            pd.api.types.is_numeric_dtype(dtype) for dtype in X.dtypes
         )
 
 
-def _fitted_classes(estimator: Any) -> np.ndarray:
+def _fitted_classes(estimator: FittedClassifier) -> np.ndarray:
     name = type(estimator).__name__
     try:
         classes = estimator.classes_

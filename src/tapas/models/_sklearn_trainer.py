@@ -1,16 +1,20 @@
 """Shadow models by cloning a scikit-learn estimator."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tapas._random import integer_seed, seeded_globals
 from tapas.errors import ConfigError
 from tapas.models._classes import as_labels
+from tapas.models._estimators import Classifier, display_name
+from tapas.models._inputs import Inputs, as_rows
 from tapas.models._model import Model
+from tapas.models._one_hot import OneHotInputs
 from tapas.models._sklearn import SklearnModel
 from tapas.models._trainer import Trainer
+from tapas.models._views import EncodedModel
 
 
 @dataclass(frozen=True)
@@ -22,9 +26,13 @@ class SklearnTrainer(Trainer):
     Attributes
     ----------
     estimator : scikit-learn classifier
+    encode : bool
+        Whether the estimator takes numbers only. Data frames are then turned into numbers inside
+        the model (see `OneHotInputs`), so that whoever asks it does so with real categories.
     """
 
-    estimator: Any
+    estimator: Classifier
+    encode: bool = False
 
     def __post_init__(self) -> None:
         from sklearn.base import is_regressor
@@ -43,14 +51,26 @@ class SklearnTrainer(Trainer):
     @property
     def label(self) -> str:
         """Display name."""
-        steps = getattr(self.estimator, "steps", None)
-        return type(steps[-1][1] if steps else self.estimator).__name__
+        return display_name(self.estimator)
 
-    def train(self, X: Any, y: Any, *, rng: np.random.Generator) -> Model:
+    def __spec__(self) -> dict[str, object]:
+        """What is cloned; whether it was fitted before makes no difference."""
+        return {"estimator": self._unfitted(), "encode": self.encode}
+
+    def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
         """Train one clone."""
+        if not self.encode:
+            return SklearnModel(self._fitted(X, as_labels(y), rng))
+        encoding = OneHotInputs.learn(as_rows(X))
+        return EncodedModel(SklearnModel(self._fitted(encoding(X), as_labels(y), rng)), encoding)
+
+    def _unfitted(self) -> Classifier:
         from sklearn.base import clone
 
-        estimator = clone(self.estimator)
+        return clone(self.estimator)
+
+    def _fitted(self, X: Inputs, y: np.ndarray, rng: np.random.Generator) -> Classifier:
+        estimator = self._unfitted()
         names = sorted(
             name
             for name in estimator.get_params(deep=True)
@@ -58,5 +78,5 @@ class SklearnTrainer(Trainer):
         )
         estimator.set_params(**{name: integer_seed(rng) for name in names})
         with seeded_globals(integer_seed(rng)):
-            estimator.fit(X, as_labels(y))
-        return SklearnModel(estimator)
+            estimator.fit(X, y)
+        return estimator

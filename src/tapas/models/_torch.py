@@ -1,14 +1,19 @@
 """Torch modules as models."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from tapas.errors import ConfigError, SchemaError
 from tapas.models._access import Access
+from tapas.models._inputs import Inputs
 from tapas.models._model import BATCH_SIZE, Model
 from tapas.models._outputs import as_probabilities
+
+if TYPE_CHECKING:
+    import torch
 
 
 class TorchModel(Model):
@@ -30,8 +35,8 @@ class TorchModel(Model):
 
     def __init__(
         self,
-        module: Any,
-        classes: Any = None,
+        module: "torch.nn.Module",
+        classes: ArrayLike | None = None,
         *,
         outputs: str | None = None,
         batch_size: int | None = BATCH_SIZE,
@@ -49,18 +54,18 @@ class TorchModel(Model):
         """Display name."""
         return type(self._module).__name__
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Inputs) -> np.ndarray:
         return as_probabilities(self._forward(X), self._outputs, len(self.classes))
 
-    def _labels(self, X: Any) -> np.ndarray:
+    def _labels(self, X: Inputs) -> ArrayLike:
         if self._outputs == "labels":
             return self._forward(X)
         return super()._labels(X)
 
-    def _parameters(self) -> Any:
+    def _parameters(self) -> object:
         return self._module
 
-    def _forward(self, X: Any) -> np.ndarray:
+    def _forward(self, X: Inputs) -> np.ndarray:
         import torch
 
         like = next(self._module.parameters(), torch.empty(0))
@@ -75,7 +80,7 @@ class TorchModel(Model):
         return (raw.double() if raw.is_floating_point() else raw).numpy()
 
 
-def _numbers(X: Any) -> np.ndarray:
+def _numbers(X: Inputs) -> np.ndarray:
     try:
         return np.ascontiguousarray(
             X.to_numpy(dtype=np.float64) if isinstance(X, pd.DataFrame) else X, dtype=np.float64
@@ -87,7 +92,7 @@ def _numbers(X: Any) -> np.ndarray:
         ) from None
 
 
-def _default_classes(module: Any) -> np.ndarray:
+def _default_classes(module: "torch.nn.Module") -> np.ndarray:
     import torch
 
     linear = [layer for layer in module.modules() if isinstance(layer, torch.nn.Linear)]
@@ -99,7 +104,7 @@ def _default_classes(module: Any) -> np.ndarray:
     return np.arange(max(2, linear[-1].out_features))
 
 
-def _told_by_last_layer(module: Any) -> str | None:
+def _told_by_last_layer(module: "torch.nn.Module") -> str | None:
     import torch
 
     layers = [layer for layer in module.modules() if not list(layer.children())]

@@ -3,24 +3,25 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import ArrayLike
 
 from tapas._random import integer_seed, seeded_globals, stream
 from tapas.engine import TaskFailedError, Workers, run_tasks
-from tapas.errors import ConfigError, MechanismError, SchemaError
+from tapas.errors import MechanismError, SchemaError
 from tapas.models._adapt import as_model
 from tapas.models._classes import as_labels, distinct_labels
-from tapas.models._model import Model, as_rows
+from tapas.models._inputs import Inputs, as_rows, some_rows
+from tapas.models._model import Model
+from tapas.models._training_sets import ListedSets, TrainingSets
 
 
 class Trainer(ABC):
     """Trains a classifier on labelled records.
 
-    A subclass writes `train`. `train_many` then trains one model per mask on all cores; the models
-    depend on the seed and on their own mask alone, not on how many cores there are.
+    A subclass writes `train`. Many models can then be trained anywhere and in any order: each
+    depends on the seed, its own number and its own records alone.
     """
 
     @property
@@ -28,15 +29,57 @@ class Trainer(ABC):
         """Display name."""
         return type(self).__name__
 
+    @property
+    def models_at_once(self) -> int:
+        """How many models of consecutive numbers are best trained together."""
+        return 1
+
     @abstractmethod
-    def train(self, X: Any, y: Any, *, rng: np.random.Generator) -> Model:
+    def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
         """Train one model on the records `X` with classes `y`."""
+
+    def train_some(
+        self,
+        X: Inputs,
+        y: ArrayLike,
+        masks: TrainingSets | np.ndarray,
+        keys: Sequence[int],
+        *,
+        seed: int,
+    ) -> list[Model]:
+        """Train the models with the given numbers, wherever this is called.
+
+        Parameters
+        ----------
+        X : array or DataFrame (n, d)
+        y : array-like (n,)
+        masks : TrainingSets or array of bool (r, n)
+            Which of the records each model is trained on.
+        keys : sequence of int
+            Numbers of the models: consecutive, from a multiple of `models_at_once` on, and at
+            most that many.
+        seed : int
+
+        Returns
+        -------
+        list of Model
+            All with the classes of `y` in sorted order; a class that a model never saw has
+            probability zero.
+        """
+        rows, labels, sets = checked_training_data(X, y, masks)
+        classes = distinct_labels(labels)
+        models = []
+        for key in keys:
+            own = np.flatnonzero(sets.mask(key))
+            model = self.train(some_rows(rows, own), labels[own], rng=stream(seed, key))
+            models.append(model.aligned(classes))
+        return models
 
     def train_many(
         self,
-        X: Any,
-        y: Any,
-        masks: Any,
+        X: Inputs,
+        y: ArrayLike,
+        masks: np.ndarray,
         *,
         rng: np.random.Generator,
         n_jobs: int | None = None,
@@ -51,18 +94,29 @@ class Trainer(ABC):
             Which records each model is trained on.
         rng : Generator
         n_jobs : int, optional
-            Number of processes; None decides by how long the work takes.
+            Number of processes; None decides by how long the work takes. The models do not
+            depend on it.
 
         Returns
         -------
         list of Model
-            All with the classes of `y` in sorted order; a class that a model never saw has
-            probability zero.
+            As from `train_some`.
         """
-        rows, labels, chosen = checked_shadow_data(X, y, masks)
-        task = _ShadowTask(self, rows, labels, distinct_labels(labels), chosen, integer_seed(rng))
-        keys = list(range(len(chosen)))
-        return run_training(task, keys, n_jobs=n_jobs, name=lambda key: f"model {key}")
+        rows, labels, sets = checked_training_data(X, y, masks)
+        task = _TrainingTask(self, rows, labels, sets, integer_seed(rng))
+        step = self.models_at_once
+        stacks = [range(at, min(at + step, len(masks))) for at in range(0, len(masks), step)]
+        made: dict[range, list[Model]] = {}
+        try:
+            run_tasks(task, stacks, receive=made.__setitem__, workers=Workers(n_jobs=n_jobs))
+        except TaskFailedError as failure:
+            cause = failure.__cause__
+            if isinstance(cause, SchemaError):
+                raise cause from None
+            raise MechanismError(
+                f"training {_named(failure.key)} failed: {type(cause).__name__}: {cause}"
+            ) from cause
+        return [model for stack in stacks for model in made[stack]]
 
 
 @dataclass(frozen=True)
@@ -81,8 +135,8 @@ class CallableTrainer(Trainer):
         As for `as_model`.
     """
 
-    function: Callable[[Any, np.ndarray, int], Any]
-    classes: Sequence[Any] | None = None
+    function: Callable[[Inputs, np.ndarray, int], object]
+    classes: ArrayLike | None = None
     outputs: str | None = None
 
     @property
@@ -90,7 +144,7 @@ class CallableTrainer(Trainer):
         """Display name."""
         return getattr(self.function, "__name__", type(self.function).__name__)
 
-    def train(self, X: Any, y: Any, *, rng: np.random.Generator) -> Model:
+    def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
         """Train one model."""
         labels, seed = as_labels(y), integer_seed(rng)
         with seeded_globals(seed):
@@ -103,53 +157,32 @@ class CallableTrainer(Trainer):
 
 
 @dataclass(frozen=True, eq=False)
-class _ShadowTask:
-    """Trains model number `key`; sent to each worker once."""
+class _TrainingTask:
+    """Trains the models of a stack; sent to each worker once."""
 
     trainer: Trainer
-    X: Any
+    X: Inputs
     y: np.ndarray
-    classes: np.ndarray
-    masks: np.ndarray
+    sets: TrainingSets
     seed: int
 
-    def __call__(self, key: int) -> Model:
-        rows = np.flatnonzero(self.masks[key])
-        X = self.X.iloc[rows] if isinstance(self.X, pd.DataFrame) else self.X[rows]
-        model = self.trainer.train(X, self.y[rows], rng=stream(self.seed, key))
-        return model.aligned(self.classes)
+    def __call__(self, stack: range) -> list[Model]:
+        return self.trainer.train_some(self.X, self.y, self.sets, stack, seed=self.seed)
 
 
-def checked_shadow_data(X: Any, y: Any, masks: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return records, labels and masks of shapes that agree, no mask being empty."""
-    rows, labels, chosen = as_rows(X), as_labels(y), np.asarray(masks)
+def checked_training_data(
+    X: Inputs, y: ArrayLike, masks: TrainingSets | np.ndarray
+) -> tuple[Inputs, np.ndarray, TrainingSets]:
+    """Return records, labels and training sets that fit each other."""
+    rows, labels = as_rows(X), as_labels(y)
     if len(rows) != len(labels):
         raise SchemaError(f"X has {len(rows)} records and y has {len(labels)} labels")
-    if chosen.dtype != bool or chosen.ndim != 2 or chosen.shape[1] != len(rows):
-        raise ConfigError(
-            f"masks must be booleans of shape (models, {len(rows)}), got {chosen.dtype} of shape "
-            f"{chosen.shape}"
-        )
-    empty = np.flatnonzero(~chosen.any(axis=1))
-    if len(empty):
-        raise ConfigError(f"mask {empty[0]} marks no record; every model needs some to train on")
-    return rows, labels, chosen
+    if isinstance(masks, np.ndarray):
+        return rows, labels, ListedSets.checked(masks, len(rows))
+    return rows, labels, masks
 
 
-def run_training(
-    task: Callable[[Any], Any],
-    keys: list[Any],
-    *,
-    n_jobs: int | None,
-    name: Callable[[Any], str],
-) -> list[Any]:
-    """Return what `task` makes of every key; a failure names what was being trained."""
-    made: dict[Any, Any] = {}
-    try:
-        run_tasks(task, keys, receive=made.__setitem__, workers=Workers(n_jobs=n_jobs))
-    except TaskFailedError as failure:
-        cause = failure.__cause__
-        raise MechanismError(
-            f"training {name(failure.key)} failed: {type(cause).__name__}: {cause}"
-        ) from cause
-    return [made[key] for key in keys]
+def _named(stack: range) -> str:
+    if len(stack) == 1:
+        return f"model {stack.start}"
+    return f"models {stack.start} to {stack.stop - 1}"

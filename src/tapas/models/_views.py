@@ -1,14 +1,14 @@
 """Views of a model: less access, or other columns."""
 
-from typing import Any
-
 import numpy as np
 
 from tapas._validate import listing
 from tapas.errors import SchemaError
 from tapas.models._access import Access, AccessError
 from tapas.models._classes import class_codes
+from tapas.models._inputs import Inputs
 from tapas.models._model import Model
+from tapas.models._one_hot import OneHotInputs
 
 
 class RestrictedModel(Model):
@@ -31,13 +31,13 @@ class RestrictedModel(Model):
         """Display name."""
         return self._model.label
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Inputs) -> np.ndarray:
         return self._model.predict_proba(X)
 
-    def _labels(self, X: Any) -> np.ndarray:
+    def _labels(self, X: Inputs) -> np.ndarray:
         return self._model.predict(X)
 
-    def _parameters(self) -> Any:
+    def _parameters(self) -> object:
         return self._model.parameters
 
 
@@ -61,13 +61,43 @@ class AlignedModel(Model):
         """Display name."""
         return self._model.label
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Inputs) -> np.ndarray:
         aligned = np.zeros((len(X), len(self.classes)))
         aligned[:, self._positions] = self._model.predict_proba(X)
         return aligned
 
-    def _labels(self, X: Any) -> np.ndarray:
+    def _labels(self, X: Inputs) -> np.ndarray:
         return self._model.predict(X)
 
-    def _parameters(self) -> Any:
+    def _parameters(self) -> object:
+        return self._model.parameters
+
+
+class EncodedModel(Model):
+    """A model of numbers that is asked about data frames.
+
+    Parameters
+    ----------
+    model : Model
+    encoding : OneHotInputs
+        Turns data frames into what the model takes.
+    """
+
+    def __init__(self, model: Model, encoding: OneHotInputs) -> None:
+        super().__init__(model.classes, access=model.access)
+        self._model = model
+        self._encoding = encoding
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return self._model.label
+
+    def _scores(self, X: Inputs) -> np.ndarray:
+        return self._model.predict_proba(self._encoding(X))
+
+    def _labels(self, X: Inputs) -> np.ndarray:
+        return self._model.predict(self._encoding(X))
+
+    def _parameters(self) -> object:
         return self._model.parameters

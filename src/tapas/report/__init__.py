@@ -12,15 +12,17 @@ from tapas.report._binary import (
 from tapas.report._comparison_page import ComparisonPage
 from tapas.report._epsilon import EffectiveEpsilonReport
 from tapas.report._page import AuditPage
-from tapas.report._page_changes import Change, RecordComparison, compare_records
 from tapas.report._roc import ROCReport
 from tapas.results import (
     AIAttackSummary,
     AttackSummary,
     BinaryAIAttackSummary,
     BinaryLabelInferenceAttackSummary,
+    Change,
     LabelInferenceAttackSummary,
     MIAttackSummary,
+    RecordComparison,
+    compare_records,
 )
 
 __all__ = [

@@ -12,11 +12,12 @@ import pandas as pd
 from tapas._random import resolve_seed, stream
 from tapas._validate import check_count, listing
 from tapas.errors import ConfigError
-from tapas.metrics import ALL_METRICS as _ALL
-from tapas.metrics import DEFAULT_METRICS as _DEFAULT
 from tapas.report._base import OutputNames, Report
-from tapas.report._comparison_files import DIMENSIONS, MANY_VALUED, write_comparisons
+from tapas.report._comparison_files import DIMENSIONS, write_comparisons
+from tapas.results import ALL_METRICS as _ALL
+from tapas.results import DEFAULT_METRICS as _DEFAULT
 from tapas.results import (
+    MEASURES,
     AIAttackSummary,
     AttackSummary,
     BinaryAIAttackSummary,
@@ -56,10 +57,12 @@ class BinaryLabelAttackReport(Report):
     summaries
         Summaries of attacks, or a data frame of their metrics (deprecated).
     metrics
-        Names of the metrics to draw; None draws all.
+        Names of the metrics to draw: columns of the summaries' tables, or any of
+        `tapas.results.MEASURES`. None draws all that the tables have.
     num_bootstrap
         Number of bootstrap resamples per summary for 95 % intervals; None draws
-        point estimates alone. Dependent trials are resampled together.
+        point estimates alone. Pairs and groups are drawn whole; records of one release
+        one by one, so that their intervals describe that release.
     seed
         Seed of the resampling; None draws entropy.
 
@@ -85,13 +88,13 @@ class BinaryLabelAttackReport(Report):
         self.num_bootstrap = (
             None if not num_bootstrap else check_count(num_bootstrap, "num_bootstrap", minimum=1)
         )
-        if not isinstance(summaries, pd.DataFrame):
-            summaries = list(summaries)
+        self._seed = resolve_seed(seed)
+        self._summaries = [] if isinstance(summaries, pd.DataFrame) else list(summaries)
         self.point_estimates = self._read(summaries)
         self.attacks_data = self.point_estimates
         if self.num_bootstrap is not None:
-            self.attacks_data = _resample(summaries, self.num_bootstrap, resolve_seed(seed))
-        known = [m for m in (*ALL_METRICS, *MANY_VALUED) if m in self.attacks_data.columns]
+            self.attacks_data = self._resampled()
+        known = [m.name for m in MEASURES if m.name in self.attacks_data.columns]
         self.metrics = known if metrics is None else _names(metrics)
         self._check_metrics()
         self._outputs = OutputNames()
@@ -109,9 +112,39 @@ class BinaryLabelAttackReport(Report):
                 stacklevel=3,
             )
             return summaries.reset_index(drop=True)
-        if not summaries:
+        if not self._summaries:
             raise ConfigError("a report needs at least one summary, got none")
-        return pd.concat([summary.get_metrics() for summary in summaries], ignore_index=True)
+        return pd.concat([summary.get_metrics() for summary in self._summaries], ignore_index=True)
+
+    def _resampled(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        frames = []
+        replicates = self.num_bootstrap or 1
+        for index, summary in enumerate(self._summaries):
+            rng = stream(self._seed, index)
+            if names is None:
+                values = summary.resampled_metrics(replicates, rng=rng)
+            else:
+                chosen = [name for name in names if _has(summary, name)]
+                values = summary.resampled_metrics(replicates, chosen, rng=rng) if chosen else {}
+            about = {name: [word] * replicates for name, word in summary.described().items()}
+            frames.append(pd.DataFrame(about | values, index=range(replicates)))
+        return pd.concat(frames, ignore_index=True)
+
+    def _add_measures(self, names: list[str]) -> None:
+        """Add measures that tables of summaries do not show by themselves."""
+        points = pd.DataFrame(
+            [
+                {m.name: m.point(s) for m in MEASURES if m.name in names and _has(s, m.name)}
+                for s in self._summaries
+            ],
+            columns=names,
+        )
+        drawn = self.attacks_data
+        self.point_estimates = self.point_estimates.assign(**points)
+        self.attacks_data = self.point_estimates
+        if self.num_bootstrap is not None:
+            more = self._resampled(names).reindex(columns=names)
+            self.attacks_data = drawn.assign(**more)
 
     def compare(
         self,
@@ -139,12 +172,6 @@ class BinaryLabelAttackReport(Report):
             The files written.
         """
         self._check_metrics()
-        note = (
-            "Point estimates; without num_bootstrap no intervals are drawn."
-            if self.num_bootstrap is None
-            else f"Bars: 95 % bootstrap intervals from {self.num_bootstrap} resamples. "
-            "They speak of these attacks, not of attacks that were not tried."
-        )
         return write_comparisons(
             self.attacks_data,
             comparison_column,
@@ -153,9 +180,20 @@ class BinaryLabelAttackReport(Report):
             marker_column,
             filepath,
             points=self.point_estimates if self.num_bootstrap is not None else None,
-            note=note,
+            note=self._note(),
             outputs=self._outputs,
         )
+
+    def _note(self) -> str:
+        if self.num_bootstrap is None:
+            return "Point estimates; without num_bootstrap no intervals are drawn."
+        note = (
+            f"Bars: 95 % bootstrap intervals from {self.num_bootstrap} resamples. They speak of "
+            "these attacks, not of attacks that were not tried."
+        )
+        if any(summary.dependence.is_by_record for summary in self._summaries):
+            note += " Where records of one release were judged, they describe that release."
+        return note
 
     def publish(self, filepath: str | Path) -> list[Path]:
         """Draw six comparisons into the folder `filepath` and return the files written."""
@@ -166,11 +204,17 @@ class BinaryLabelAttackReport(Report):
         return files
 
     def _check_metrics(self) -> None:
+        columns = self.attacks_data.columns
+        hidden = [m.name for m in MEASURES if m.name in self.metrics and m.name not in columns]
+        if any(_has(summary, name) for summary in self._summaries for name in hidden):
+            self._add_measures(hidden)
         unknown = [m for m in self.metrics if m not in self.attacks_data.columns]
         if unknown or not len(self.metrics):
-            available = [c for c in self.attacks_data.columns if c not in DIMENSIONS]
+            shown = [c for c in self.attacks_data.columns if c not in DIMENSIONS]
+            more = [m.name for m in MEASURES if any(_has(s, m.name) for s in self._summaries)]
+            available = list(dict.fromkeys([*shown, *more]))
             raise ConfigError(
-                f"metrics must be among {listing(available, 12)}, got {list(self.metrics)!r}"
+                f"metrics must be among {listing(available, 16)}, got {list(self.metrics)!r}"
             )
 
 
@@ -189,7 +233,7 @@ class MIAttackReport(BinaryLabelAttackReport):
             One dictionary per attack with the keys ``labels``, ``predictions``,
             ``generator``, ``attack``, ``dataset``, ``target_id`` (or
             ``generator_info``, ``attack_info``, ``dataset_info``), and optionally
-            ``scores``, ``groups`` and ``relation``.
+            ``scores``, ``groups``, ``relation`` and ``dependence``.
         metrics
             Names of the metrics to draw; None draws all.
         """
@@ -225,17 +269,11 @@ class BinaryAIAttackReport(AIAttackReport):
     """Report of attribute inference attacks on attributes of two values."""
 
 
-def _resample(summaries: Iterable[Any], replicates: int, seed: int) -> pd.DataFrame:
-    frames = []
-    for index, summary in enumerate(summaries):
-        if not hasattr(summary, "resampled_metrics"):
-            raise ConfigError(f"num_bootstrap is not available for {type(summary).__name__}")
-        values = summary.resampled_metrics(replicates, rng=stream(seed, index))
-        about = summary._description() if isinstance(summary, LabelInferenceAttackSummary) else {}
-        frames.append(
-            pd.DataFrame({name: [word] * replicates for name, word in about.items()} | values)
-        )
-    return pd.concat(frames, ignore_index=True)
+def _has(summary: AttackSummary, name: str) -> bool:
+    """Whether a measure is defined for a summary."""
+    return isinstance(summary, LabelInferenceAttackSummary) and any(
+        measure.name == name and measure.is_defined_for(summary) for measure in MEASURES
+    )
 
 
 def _arguments(attack: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from tapas.report._cells import Cell, gather
 from tapas.report._figure import GREY, look, new_figure, plain, tips, wrapped
+from tapas.report._panel_points import PanelPoint, gather
+from tapas.results import MEASURES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,26 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["AXIS_RANGES", "Comparison", "draw_comparison", "metric_title"]
 
-# Smallest range that each metric's axis shows; an axis grows where its values leave it.
-AXIS_RANGES: dict[str, tuple[float, float]] = {
-    "accuracy": (0, 1),
-    "balanced_accuracy": (0, 1),
-    "true_positive_rate": (0, 1),
-    "false_positive_rate": (0, 1),
-    "mia_advantage": (0, 1),
-    "privacy_gain": (0, 1),
-    "auc": (0, 1),
-    "macro_auc": (0, 1),
-    "effective_epsilon": (0, 2),
-}
-NOTHING_LEARNT = {
-    "accuracy": 0.5,
-    "mia_advantage": 0.0,
-    "privacy_gain": 1.0,
-    "auc": 0.5,
-    "macro_auc": 0.5,
-    "effective_epsilon": 0.0,
-}
+AXIS_RANGES = {measure.name: measure.axis for measure in MEASURES}
+NOTHING_LEARNT = {m.name: m.chance for m in MEASURES if m.chance is not None}
+_TITLES = {measure.name: measure.title for measure in MEASURES}
 _MOST_IN_LEGEND = 14
 _PANEL = 2.35  # inches
 
@@ -48,7 +32,7 @@ class Comparison:
     Attributes
     ----------
     rows, points
-        Metrics of the figure's summaries (see `tapas.report._cells.gather`).
+        Metrics of the figure's summaries (see `tapas.report._panel_points.gather`).
     category, series
         Columns whose values are the lines of a panel and the markers on a line.
     metrics
@@ -79,16 +63,16 @@ def draw_comparison(comparison: Comparison) -> "Figure":
     figure, panels = _panels(names, len(series), columns, lines, comparison)
     missing = False
     for number, metric in enumerate(comparison.metrics):
-        cells = gather(
+        points = gather(
             rows,
             comparison.points,
             (comparison.category, comparison.series),
             (categories, series),
             metric,
         )
-        missing |= any(math.isnan(cell.point) for cell in cells)
+        missing |= any(math.isnan(point.value) for point in points)
         panel = panels[number]
-        _draw_panel(panel, metric, cells, len(series), comparison.chance)
+        _draw_panel(panel, metric, points, len(series), comparison.chance)
         _set_categories(panel, names, show=number % columns == 0)
     legend = panels[len(comparison.metrics)]
     height = legend.get_position().height * figure.get_size_inches()[1]
@@ -99,9 +83,9 @@ def draw_comparison(comparison: Comparison) -> "Figure":
     return figure
 
 
-def _grid(cells: int) -> tuple[int, int]:
-    columns = cells if cells <= 4 else min((4, 3), key=lambda width: -cells % width)
-    return columns, -(-cells // columns)
+def _grid(points: int) -> tuple[int, int]:
+    columns = points if points <= 4 else min((4, 3), key=lambda width: -points % width)
+    return columns, -(-points // columns)
 
 
 def _panels(
@@ -144,15 +128,15 @@ def _panels(
 
 
 def _draw_panel(
-    panel: "Axes", metric: str, cells: list[Cell], num_series: int, chance: bool
+    panel: "Axes", metric: str, points: list[PanelPoint], num_series: int, chance: bool
 ) -> None:
-    low, high, infinity = _limits(metric, cells)
+    low, high, infinity = _limits(metric, points)
     panel.set_title(metric_title(metric), fontsize=9.5, loc="left")
     if chance and metric in NOTHING_LEARNT:
         panel.axvline(NOTHING_LEARNT[metric], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
     for series in range(num_series):
-        _draw_series(panel, series, num_series, cells, (low, infinity))
-    edge = infinity if any(math.isinf(v) for c in cells for v in (c.point, c.high)) else high
+        _draw_series(panel, series, num_series, points, (low, infinity))
+    edge = infinity if any(math.isinf(v) for c in points for v in (c.value, c.high)) else high
     span = edge - low
     panel.set_xlim(low - 0.04 * span, edge + 0.06 * span)
     _set_ticks(panel, low, high, edge)
@@ -160,13 +144,13 @@ def _draw_panel(
 
 
 def _draw_series(
-    panel: "Axes", series: int, num_series: int, cells: list[Cell], ends: tuple[float, float]
+    panel: "Axes", series: int, num_series: int, points: list[PanelPoint], ends: tuple[float, float]
 ) -> None:
     colour, marker = look(series)
-    mine = [cell for cell in cells if cell.series == series]
+    mine = [point for point in points if point.series == series]
     if not mine:
         return
-    table = np.array([(c.category, c.point, c.low, c.high) for c in mine], dtype=np.float64)
+    table = np.array([(c.category, c.value, c.low, c.high) for c in mine], dtype=np.float64)
     offset = min(0.18, 0.66 / num_series) * (series - (num_series - 1) / 2)
     y, missing = table[:, 0] + offset, np.isnan(table[:, 1])
     x, start, stop = (np.clip(table[:, k], *ends) for k in (1, 2, 3))
@@ -191,28 +175,31 @@ def _draw_series(
                 markeredgecolor=edge if num_series <= 8 else colour,
                 markeredgewidth=1.2 if symbol == "x" else 0.5,
                 zorder=3,
-                gid=tips(_reading(cell) for cell, shown in zip(mine, these, strict=True) if shown),
+                gid=tips(
+                    _reading(point) for point, shown in zip(mine, these, strict=True) if shown
+                ),
             )
 
 
-def _reading(cell: Cell) -> str:
-    if math.isnan(cell.point):
+def _reading(point: PanelPoint) -> str:
+    if math.isnan(point.value):
         return "undefined"
-    if math.isnan(cell.low):
-        return f"{cell.point:.3g}"
-    return f"{cell.point:.3g} ({cell.low:.3g} to {cell.high:.3g})"
+    if math.isnan(point.low):
+        return f"{point.value:.3g}"
+    return f"{point.value:.3g} ({point.low:.3g} to {point.high:.3g})"
 
 
 def metric_title(metric: str) -> str:
     """Return the name of a metric as people write it."""
-    words = metric.replace("_", " ")
-    return words.replace("auc", "AUC").replace("mia ", "MIA ")
+    return _TITLES.get(metric, metric.replace("_", " ").capitalize())
 
 
-def _limits(metric: str, cells: list[Cell]) -> tuple[float, float, float]:
+def _limits(metric: str, points: list[PanelPoint]) -> tuple[float, float, float]:
     """Return the ends of the finite axis, and the place where infinity is drawn."""
     low, high = AXIS_RANGES.get(metric, (0.0, 1.0))
-    values = [v for cell in cells for v in (cell.point, cell.low, cell.high) if math.isfinite(v)]
+    values = [
+        v for point in points for v in (point.value, point.low, point.high) if math.isfinite(v)
+    ]
     low, high = min([low, *values]), max([high, *values])
     return low, high, high + 0.15 * (high - low)
 

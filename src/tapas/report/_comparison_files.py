@@ -8,15 +8,17 @@ import pandas as pd
 
 from tapas._validate import listing
 from tapas.errors import ConfigError
-from tapas.metrics import ALL_METRICS
 from tapas.report._base import OutputNames
 from tapas.report._comparison import Comparison, draw_comparison, metric_title
 from tapas.report._figure import plain, save
+from tapas.results import MEASURES
 
-__all__ = ["DIMENSIONS", "MANY_VALUED", "write_comparisons"]
+__all__ = ["DIMENSIONS", "write_comparisons"]
 
 DIMENSIONS = ("dataset", "target_id", "generator", "attack")
-MANY_VALUED = ("balanced_accuracy", "macro_auc")
+# Guessing one of many values is right less often than in half of the trials.
+_OF_MANY_VALUES = tuple(m.name for m in MEASURES if "binary" not in m.kinds)
+_NUMBERS = tuple(measure.name for measure in MEASURES)
 
 
 def write_comparisons(
@@ -54,7 +56,7 @@ def write_comparisons(
             note=" ".join(
                 [note, f"Not defined here: {', '.join(lacking)}."] if lacking else [note]
             ),
-            chance=not any(metric in MANY_VALUED for metric in known),
+            chance=not any(metric in _OF_MANY_VALUES for metric in known),
         )
         stem = f"{comparison_column}sComparison_Dataset{pair[0]}_Attack{pair[1]}"
         content = (columns, pair)
@@ -71,7 +73,7 @@ def _labelled(rows: pd.DataFrame, needed: Iterable[str]) -> pd.DataFrame:
             f"no column {listing(missing)}; the columns are {listing(rows.columns, 16)}"
         )
     for column in (*DIMENSIONS, *needed):
-        if column not in ALL_METRICS and column not in MANY_VALUED:
+        if column not in _NUMBERS:
             shown[column] = _text(shown[column]) if column in shown.columns else ""
     if "sensitive_attribute" in rows.columns:
         attributes = _text(rows["sensitive_attribute"])

@@ -6,13 +6,21 @@ from typing import Any
 
 from tapas.report._base import Report
 from tapas.report._page_cells import Cell, estimate_cell, target_text
-from tapas.report._page_changes import Change, RecordComparison, compare_records
 from tapas.report._page_figures import PageFigure, series_figure
-from tapas.report._page_numbers import between, bound, down, number, up
-from tapas.report._page_reading import Reading
+from tapas.report._page_numbers import between, bound
 from tapas.report._page_render import render, write_page
-from tapas.report._page_words import Banner, banner, claim_words
-from tapas.results import AuditRecord
+from tapas.report._page_words import Banner, banner
+from tapas.results import (
+    AuditRecord,
+    Change,
+    Findings,
+    RecordComparison,
+    compare_records,
+    decide,
+    rounded,
+    rounded_down,
+    rounded_up,
+)
 
 __all__ = ["ComparisonPage"]
 
@@ -34,7 +42,7 @@ class ComparisonPage(Report):
     def __init__(self, records: Sequence[AuditRecord], names: Sequence[str] | None = None) -> None:
         self.records = list(records)
         self.comparison = compare_records(self.records, names)
-        self._readings = [Reading(record) for record in self.records]
+        self._findings = [Findings(record) for record in self.records]
 
     @property
     def words(self) -> list[str]:
@@ -50,7 +58,7 @@ class ComparisonPage(Report):
             "comparison.html.j2",
             comparison=found,
             banner=_banner(found),
-            sides=[_side(n, r) for n, r in zip(found.names, self._readings, strict=True)],
+            sides=[_side(n, r) for n, r in zip(found.names, self._findings, strict=True)],
             rows=[(change.role, _row(change)) for change in changes],
             several=len(found.names) > 2,
             tones=_TONES,
@@ -67,8 +75,8 @@ class ComparisonPage(Report):
     def _figure(self) -> PageFigure | None:
         placed = [
             (name, result.own.attack, result)
-            for name, reading in zip(self.comparison.names, self._readings, strict=True)
-            for result in reading.audited
+            for name, findings in zip(self.comparison.names, self._findings, strict=True)
+            for result in findings.audited
         ]
         drawn = series_figure(placed, ("record", "attack"), "cmp")
         if drawn is None:
@@ -96,21 +104,21 @@ def _banner(found: RecordComparison) -> Banner:
     return Banner("open", "No clear change", text)
 
 
-def _side(name: str, reading: Reading) -> dict[str, Any]:
-    best = reading.best
+def _side(name: str, findings: Findings) -> dict[str, Any]:
+    best = findings.best
     facts = None if best is None else best.shared
     return {
         "name": name,
-        "title": reading.record.title,
-        "banner": banner(reading),
+        "title": findings.record.title,
+        "banner": banner(findings, decide(findings.record)),
         "strongest": "nothing ran" if best is None else best.own.attack,
         "target": "" if best is None else f"target {target_text(best)}",
         "accuracy": ("–", "") if facts is None else between(facts.accuracy, share=True),
         "auc": between(None if facts is None else facts.auc),
         "epsilon": ("–", "")
-        if reading.certificate is None
-        else (bound(reading.epsilon), f"of at most {down(reading.ceiling)}"),
-        "claim": claim_words(reading),
+        if findings.certificate is None
+        else (bound(findings.epsilon), f"of at most {rounded_down(findings.ceiling)}"),
+        "claim": findings.claim.words,
     }
 
 
@@ -135,8 +143,8 @@ def _difference(change: Change, share: bool) -> Cell:
     found = change.difference
     sign = "+" if found.value > 0 else ""
     return Cell(
-        f"{sign}{number(scale * found.value, digits)}{unit}",
-        f"{down(scale * found.low, digits)} to {up(scale * found.high, digits)}",
+        f"{sign}{rounded(scale * found.value, digits)}{unit}",
+        f"{rounded_down(scale * found.low, digits)} to {rounded_up(scale * found.high, digits)}",
         repr(found.value),
         "above 0: leaks more than before; below 0: leaks less",
     )

@@ -16,7 +16,7 @@ from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, TapasWarning
 from tapas.metrics import ConfusionCounts, confusion_counts
 from tapas.report._base import OutputNames, Report
-from tapas.results import BinaryLabelInferenceAttackSummary
+from tapas.results import BinaryLabelInferenceAttackSummary, Dependence
 
 __all__ = ["EffectiveEpsilonReport"]
 
@@ -124,9 +124,7 @@ class EffectiveEpsilonReport(Report):
         """
         obstacle = _obstacle(self.attack_summaries)
         if obstacle:
-            warnings.warn(
-                f"no epsilon can be shown: {obstacle}; run more trials", TapasWarning, stacklevel=2
-            )
+            warnings.warn(f"no epsilon can be shown: {obstacle}", TapasWarning, stacklevel=2)
             self.choice, self.bounds = None, ()
             return self._table([(0.0, math.inf)] * len(self.confidence_levels))
         self.choice = stats.select_threshold(
@@ -136,13 +134,9 @@ class EffectiveEpsilonReport(Report):
             delta=self.delta,
         )
         self.bounds = tuple(self._certify(self.choice, level) for level in self.confidence_levels)
-        counts = self._counts(self.choice)
         _LOG.info("%s", self._words())
         return self._table(
-            [
-                (float(bound.value), max(float(bound.value), _upper_end(counts, bound)))
-                for bound in self.bounds
-            ]
+            [(float(bound), self._high(self.choice, bound)) for bound in self.bounds]
         )
 
     def publish(self, filepath: str | Path) -> pd.DataFrame:
@@ -168,7 +162,7 @@ class EffectiveEpsilonReport(Report):
         return {
             "choice": {
                 "summary": self.choice.index,
-                "attack": str(getattr(chosen, "attack", "")),
+                "attack": str(chosen.attack),
                 "threshold": _finite(self.choice.threshold),
                 "direction": self.choice.direction,
                 "trials_left": int(self.choice.remaining.sum()),
@@ -198,15 +192,21 @@ class EffectiveEpsilonReport(Report):
             family=self.family,
         )
 
+    def _high(self, choice: stats.ThresholdChoice, bound: stats.EpsilonBound) -> float:
+        return stats.attack_epsilon_high(choice, self.attack_summaries, bound)
+
     def _counts(self, choice: stats.ThresholdChoice) -> ConfusionCounts:
         summary = self.attack_summaries[choice.index]
-        scores = summary.predictions if summary.scores is None else summary.scores
+        scores = summary.predictions.astype(np.float64)
+        if summary.scores is not None and summary.dependence is not Dependence.COINS:
+            scores = summary.scores
         left = choice.remaining
         return confusion_counts(summary.labels[left], scores[left] >= choice.threshold)
 
     def _words(self) -> str:
-        chosen = getattr(self.chosen_summary, "attack", "") or "the only attack"
-        return f"chosen: {chosen}, score >= {self.threshold:g}, {self.direction}; " + "; ".join(
+        chosen = self.chosen_summary
+        name = (chosen.attack if chosen is not None else "") or "the only attack"
+        return f"chosen: {name}, score >= {self.threshold:g}, {self.direction}; " + "; ".join(
             str(bound) for bound in self.bounds
         )
 
@@ -237,23 +237,16 @@ def _checked(
 
 def _obstacle(summaries: list[BinaryLabelInferenceAttackSummary]) -> str | None:
     for summary in summaries:
-        units = len(summary) if summary.groups is None else len(np.unique(summary.groups))
-        if units < 2:
-            return f"a summary has {units} independent trial(s), which cannot be divided"
+        if summary.dependence.refusal is not None:
+            return f"{summary.dependence.refusal}; {summary.dependence.remedy}"
+        if summary.num_units < 2:
+            return (
+                f"a summary has {summary.num_units} independent trial(s), which cannot be "
+                "divided; run more trials"
+            )
         if len(np.unique(summary.labels)) < 2:
-            return "a summary has trials of one world only"
+            return "a summary has trials of one world only; run more trials"
     return None
-
-
-def _upper_end(counts: ConfusionCounts, bound: stats.EpsilonBound) -> float:
-    """Return the upper end of the chosen attack's own epsilon, at the bound's confidence."""
-    level = 1 - (1 - bound.confidence) / 2
-    worlds = np.array([counts.num_positive, counts.num_negative])
-    hit = stats.clopper_pearson([counts.tp, counts.tn], worlds, level, "upper")
-    miss = stats.clopper_pearson([counts.fp, counts.fn], worlds[::-1], level, "lower")
-    with np.errstate(divide="ignore"):
-        ratios = np.log(np.maximum(hit - bound.delta, 0.0)) - np.log(miss)
-    return float(ratios.max())
 
 
 def _finite(value: float) -> float | str:

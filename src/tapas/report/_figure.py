@@ -5,7 +5,7 @@ import re
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,7 +65,7 @@ def tips(texts: Iterable[str]) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def plain(text: Any) -> str:
+def plain(text: object) -> str:
     """Return `text` fit for drawing: formulae where they can be read, literal text where not."""
     line = "".join(c if c.isprintable() else " " for c in str(text))
     if "$" not in line or _is_readable_formula(line):
@@ -73,7 +73,7 @@ def plain(text: Any) -> str:
     return line.replace("$", r"\$")
 
 
-def wrapped(text: Any, width: int = 22, lines: int = 3) -> str:
+def wrapped(text: object, width: int = 22, lines: int = 3) -> str:
     """Return `text` over at most so many lines; a formula is never broken."""
     line = plain(text)
     if _length(line) <= width:

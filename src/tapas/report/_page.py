@@ -1,24 +1,27 @@
 """The page of an audit: one HTML file for people who decide about a release."""
 
+from functools import cached_property
 from pathlib import Path
 
 from tapas.report._base import Report
 from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_numbers import moment
-from tapas.report._page_reading import Reading
+from tapas.report._page_records import records_csv, records_tables
 from tapas.report._page_render import render, write_page
 from tapas.report._page_tables import (
     control_rows,
     control_words,
     exposed_rows,
+    first_columns,
     gate_rows,
+    guide_entries,
     matrix,
     provenance_rows,
     question_text,
     result_table,
 )
 from tapas.report._page_words import banner, limits, sentences, tiles
-from tapas.results import AuditRecord
+from tapas.results import AuditRecord, ExposedRecords, Findings, decide, exposed_records
 
 __all__ = ["AuditPage"]
 
@@ -39,38 +42,46 @@ class AuditPage(Report):
 
     def __init__(self, record: AuditRecord) -> None:
         self.record = record
-        self._reading = Reading(record)
+        self._verdict = decide(record)
+        self._findings = Findings(record)
+
+    @cached_property
+    def _exposed(self) -> list[ExposedRecords]:
+        return exposed_records(self._findings)
 
     @property
     def words(self) -> list[str]:
         """The verdict as sentences, the first being the shortest answer."""
-        first = banner(self._reading)
-        return [f"{first.word}: {first.text}", *sentences(self._reading)]
+        first = banner(self._findings, self._verdict)
+        return [f"{first.word}: {first.text}", *sentences(self._findings)]
 
     def html(self) -> str:
         """Return the page as text."""
-        reading, record = self._reading, self.record
+        findings, record = self._findings, self.record
         return render(
             "audit.html.j2",
             record=record,
-            reading=reading,
-            banner=banner(reading),
-            sentences=sentences(reading),
-            tiles=tiles(reading),
-            gates=gate_rows(reading),
-            exposed=exposed_rows(reading),
-            single_records=any(result.target for result in reading.exposed),
-            table=result_table(reading),
-            controls=control_rows(reading),
-            control_words=control_words(reading),
-            curves=curve_figures(reading),
-            comparisons=comparison_figures(reading),
+            findings=findings,
+            banner=banner(findings, self._verdict),
+            sentences=sentences(findings),
+            tiles=tiles(findings),
+            gates=gate_rows(self._verdict),
+            first_columns=first_columns(findings),
+            guide=guide_entries(findings),
+            exposed=exposed_rows(findings),
+            single_records=any(result.target for result in findings.exposed),
+            table=result_table(findings),
+            records=records_tables(self._exposed),
+            controls=control_rows(findings),
+            control_words=control_words(findings),
+            curves=curve_figures(findings),
+            comparisons=comparison_figures(findings),
             matrices=[
                 (name, found)
                 for name in ("subject", "target")
-                if (found := matrix(reading, name)) is not None
+                if (found := matrix(findings, name)) is not None
             ],
-            limits=limits(reading),
+            limits=limits(findings),
             provenance=provenance_rows(record),
             question=question_text(record),
             finished=moment(record.provenance.get("finished")),
@@ -78,5 +89,11 @@ class AuditPage(Report):
         )
 
     def publish(self, filepath: str | Path) -> list[Path]:
-        """Write ``report.html`` into the folder `filepath` and return the files written."""
-        return [write_page(filepath, "report.html", self.html())]
+        """Write ``report.html`` into the folder `filepath` and return the files written.
+
+        Where the audit tells records apart, ``exposure.csv`` lists them, most exposed first.
+        """
+        files = [write_page(filepath, "report.html", self.html())]
+        if self._exposed:
+            files.append(write_page(filepath, "exposure.csv", records_csv(self._exposed)))
+        return files

@@ -3,18 +3,16 @@
 import math
 from dataclasses import dataclass
 
-from tapas.report._page_numbers import between, bound, down, percent
-from tapas.report._page_reading import Result
-from tapas.results import Estimate
+from tapas.report._page_numbers import between, bound, percent
+from tapas.results import Estimate, Finding, Measure, SummaryFacts, rounded_down
 
 __all__ = [
     "MANY_VALUES",
     "Cell",
     "Mark",
-    "accuracy_cell",
-    "area_cell",
     "epsilon_cell",
     "estimate_cell",
+    "measure_cell",
     "sortable",
     "target_text",
 ]
@@ -44,50 +42,52 @@ class Cell:
     kind: str = "number"
 
 
-def accuracy_cell(result: Result, estimate: Estimate) -> Cell:
-    """Return accuracy, with what guessing would give as its explanation."""
-    text, note = between(estimate, share=True)
-    title = f"guessing is right in {percent(result.own.chance)}"
-    return Cell(text, note, sortable(estimate.value), title)
-
-
-def area_cell(estimate: Estimate | None, why: str) -> Cell:
-    """Return an AUC with its interval as a bar; `why` explains where there is none."""
+def measure_cell(measure: Measure, finding: Finding, facts: SummaryFacts) -> Cell:
+    """Return a measure with its interval; where it is not defined, why."""
+    estimate = facts.estimates.get(measure.fact or "")
     if estimate is None:
+        why = "too few trials" if measure.is_defined_for(finding.summary) else MANY_VALUES
         return Cell("–", title=why)
-    text, note = between(estimate)
+    text, note = between(estimate, share=measure.is_share)
+    hint = _hint(measure, finding, estimate)
+    return Cell(text, note, sortable(estimate.value), hint, _mark(measure, estimate))
+
+
+def _hint(measure: Measure, finding: Finding, estimate: Estimate) -> str:
+    if measure.name == "accuracy":
+        return f"guessing is right in {percent(finding.own.chance)}"
+    if measure.chance is not None and estimate.high < measure.chance:
+        return "below guessing: the scores point the wrong way round"
+    return ""
+
+
+def _mark(measure: Measure, estimate: Estimate) -> Mark | None:
     ends = [100 * x for x in (estimate.low, estimate.value, estimate.high)]
-    known = all(map(math.isfinite, ends))
-    mark = Mark(ends[0], ends[1], ends[2], 50.0) if known else None
-    wrong = "below guessing: the scores point the wrong way round" if estimate.high < 0.5 else ""
-    return Cell(text, note, sortable(estimate.value), wrong, mark)
+    drawable = measure.limits == (0.0, 1.0) and not measure.is_share and measure.chance is not None
+    if not drawable or not all(map(math.isfinite, ends)):
+        return None
+    return Mark(ends[0], ends[1], ends[2], 100 * (measure.chance or 0.0))
 
 
-def estimate_cell(estimate: Estimate | None, why: str = "", *, share: bool = False) -> Cell:
+def estimate_cell(estimate: Estimate, *, share: bool = False) -> Cell:
     """Return a cell that shows an estimate with its interval."""
-    if estimate is None:
-        return Cell("–", title=why)
     text, note = between(estimate, share=share)
     return Cell(text, note, sortable(estimate.value))
 
 
-def epsilon_cell(result: Result, *, shared: bool = False) -> Cell:
+def epsilon_cell(facts: SummaryFacts) -> Cell:
     """Return a certificate with its ceiling; where there is none, why."""
-    facts = result.shared if shared else result.own
     if facts.epsilon is None:
-        if not result.binary:
-            return Cell("–", title=MANY_VALUES)
-        why = "trials depend on each other" if result.pooled else "too few trials"
-        return Cell("–", title=f"no certificate: {why}")
+        return Cell("–", title=f"no certificate: {facts.no_epsilon}")
     value = float(facts.epsilon)
-    ceiling = down(float(facts.epsilon.ceiling))
+    ceiling = rounded_down(float(facts.epsilon.ceiling))
     return Cell(bound(value), f"of at most {ceiling}", sortable(value), str(facts.epsilon))
 
 
-def target_text(result: Result) -> str:
-    """Return the name of a result's target, with the attribute that was guessed."""
-    name = result.target or "all records"
-    return f"{name}: {result.attribute}" if result.attribute else name
+def target_text(finding: Finding) -> str:
+    """Return the name of a finding's target, with the attribute that was guessed."""
+    name = finding.target or "all records"
+    return f"{name}: {finding.attribute}" if finding.attribute else name
 
 
 def sortable(value: float) -> str:

@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 
 from tapas.report._comparison import Comparison, draw_comparison
-from tapas.report._page_reading import CONFIDENCE, Reading, Result, strength, strongest
 from tapas.report._page_svg import inline_svg
-from tapas.report._roc import _summary_curves
+from tapas.report._roc import summary_curves
 from tapas.report._roc_figure import Curve, RocStyle, draw_roc
-from tapas.results import Estimate
+from tapas.results import CONFIDENCE, Estimate, Finding, Findings, SummaryFacts, strongest
 
 __all__ = ["PageFigure", "comparison_figures", "curve_figures", "series_figure"]
 
@@ -32,29 +31,29 @@ class PageFigure:
     caption: str
 
 
-def curve_figures(reading: Reading) -> list[PageFigure]:
+def curve_figures(findings: Findings) -> list[PageFigure]:
     """Return linear and log-log ROC curves for the most exposed target of a few subjects."""
-    worst = strongest(reading.audited, lambda r: r.own.subject)
-    worst = sorted(worst, key=strength, reverse=True)[:_MOST_SUBJECTS]
+    worst = strongest(findings.audited, lambda r: r.own.subject)
+    worst = sorted(worst, key=_strength, reverse=True)[:_MOST_SUBJECTS]
     return [
         figure
         for number, result in enumerate(worst)
-        if (figure := _curves_of(reading, result, f"roc{number}")) is not None
+        if (figure := _curves_of(findings, result, f"roc{number}")) is not None
     ]
 
 
-def comparison_figures(reading: Reading) -> list[PageFigure]:
+def comparison_figures(findings: Findings) -> list[PageFigure]:
     """Return a figure for each of subjects, targets and datasets that are several."""
     figures = []
-    for number, (name, plural, results) in enumerate(
+    for number, (name, plural, results, label) in enumerate(
         (
-            ("subject", "subjects", reading.results),
-            ("target", "targets", reading.audited),
-            ("dataset", "datasets", reading.results),
+            ("subject", "subjects", findings.all, _subject),
+            ("target", "targets", findings.audited, _target),
+            ("dataset", "datasets", findings.all, _dataset),
         )
     ):
         figure = series_figure(
-            [(str(getattr(r.own, name)) or "(unnamed)", r.own.attack, r) for r in results],
+            [(label(r.own) or "(unnamed)", r.own.attack, r) for r in results],
             (name, "attack"),
             f"cmp{number}",
         )
@@ -73,21 +72,21 @@ def comparison_figures(reading: Reading) -> list[PageFigure]:
 
 
 def series_figure(
-    placed: Sequence[tuple[str, str, Result]], names: tuple[str, str], prefix: str
+    placed: Sequence[tuple[str, str, Finding]], names: tuple[str, str], prefix: str
 ) -> tuple[str, int] | None:
     """Draw results by category and series; return the SVG and how many categories did not fit.
 
     None where there is one category only.
     """
-    best: dict[tuple[str, str], Result] = {}
+    best: dict[tuple[str, str], Finding] = {}
     for category, series, result in placed:
         key = (category, series)
-        if key not in best or strength(result) > strength(best[key]):
+        if key not in best or result.strength > best[key].strength:
             best[key] = result
     categories = list(dict.fromkeys(category for category, _ in best))
     if len(categories) < 2:
         return None
-    worst = {c: max(strength(r) for (name, _), r in best.items() if name == c) for c in categories}
+    worst = {c: max(r.strength for (name, _), r in best.items() if name == c) for c in categories}
     shown = sorted(categories, key=lambda c: worst[c], reverse=True)[:_MOST_LINES]
     attacks = list(dict.fromkeys(name for _, name in best))[:_MOST_SERIES]
     kept = {k: r for k, r in best.items() if k[0] in shown and k[1] in attacks}
@@ -115,43 +114,63 @@ def series_figure(
 
 
 def _columns(
-    key: tuple[str, str], result: Result, names: tuple[str, str], end: str
+    key: tuple[str, str], result: Finding, names: tuple[str, str], end: str
 ) -> dict[str, object]:
     facts = result.own
     epsilon = math.nan if facts.epsilon is None else float(facts.epsilon)
     return {
         names[0]: key[0],
         names[1]: key[1],
-        "accuracy": getattr(facts.accuracy, end),
-        "auc": getattr(facts.auc or _UNKNOWN, end),
+        "accuracy": _end(facts.accuracy, end),
+        "auc": _end(facts.auc or _UNKNOWN, end),
         # A lower bound has no interval.
         "certified_epsilon": epsilon if end == "value" else math.nan,
     }
 
 
-def _curves_of(reading: Reading, worst: Result, name: str) -> PageFigure | None:
+def _end(estimate: Estimate, end: str) -> float:
+    return {"low": estimate.low, "value": estimate.value, "high": estimate.high}[end]
+
+
+def _strength(result: Finding) -> tuple[float, float]:
+    return result.strength
+
+
+def _subject(facts: SummaryFacts) -> str:
+    return facts.subject
+
+
+def _target(facts: SummaryFacts) -> str:
+    return facts.target
+
+
+def _dataset(facts: SummaryFacts) -> str:
+    return facts.dataset
+
+
+def _curves_of(findings: Findings, worst: Finding, name: str) -> PageFigure | None:
     same = [
         r
-        for r in reading.audited
+        for r in findings.audited
         if (r.own.subject, r.target, r.attribute)
         == (worst.own.subject, worst.target, worst.attribute)
     ]
-    same = sorted(same, key=strength, reverse=True)
-    curves = [c for r in same for c in _summary_curves(r.own.attack, r.summary) if _drawable(c)]
+    same = sorted(same, key=_strength, reverse=True)
+    curves = [c for r in same for c in summary_curves(r.own.attack, r.summary) if _drawable(c)]
     if not curves:
         return None
-    claim = reading.record.claim
+    claim = findings.record.claim
     outline = (claim.epsilon,) if claim is not None and 0 < claim.epsilon < math.inf else ()
     target = f", target {worst.target}" if worst.target else ""
     what = f"ROC curves of attacks on {worst.own.subject}{target}"
     pictures = []
-    pooled = any(r.pooled for r in same)
+    refusal = next((r.own.dependence.band_refusal for r in same), None)
     for log_log in (False, True):
         style = RocStyle(
             eff_epsilon=outline,
             delta=0.0 if claim is None else claim.delta,
             log_log=log_log,
-            confidence=None if pooled else CONFIDENCE,
+            confidence=CONFIDENCE,
         )
         kind = "logarithmic" if log_log else "linear"
         figure = draw_roc(curves[:_MOST_CURVES], style)
@@ -161,8 +180,8 @@ def _curves_of(reading: Reading, worst: Result, name: str) -> PageFigure | None:
         "left are worse for privacy; the dotted line is guessing. Logarithmic axes show "
         "rates of 0 at their edge."
     )
-    if pooled:
-        caption += " There are no bands: the trials share one release or model."
+    if refusal is not None:
+        caption += f" There are no bands: {refusal}."
     elif outline:
         caption += " A curve whose whole band passes the outline contradicts the claimed epsilon."
     if len(curves) > _MOST_CURVES:

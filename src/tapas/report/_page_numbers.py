@@ -1,46 +1,17 @@
-"""Numbers as people read them: few digits, never rounded towards more than was shown."""
+"""Numbers in words: estimates with intervals, bounds, counts and times."""
 
 import math
 from datetime import UTC, datetime
 from typing import Any
 
-from tapas.results import Estimate
+from tapas.results import Estimate, rounded, rounded_down, rounded_up
 
-__all__ = ["between", "bound", "counted", "down", "duration", "moment", "number", "percent", "up"]
-
-# Decimal fractions are not exact: 0.3 is not to become 0.29.
-_SLACK = 1e-9
-
-
-def number(value: float, digits: int = 2) -> str:
-    """Return a value with so many decimals; words where it is not a number."""
-    if math.isnan(value):
-        return "not defined"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    text = f"{value:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
-
-
-def down(value: float, digits: int = 2) -> str:
-    """Return a lower end, rounded downwards."""
-    if not math.isfinite(value):
-        return number(value)
-    scale = 10**digits
-    return number(math.floor(value * scale + _SLACK) / scale, digits)
-
-
-def up(value: float, digits: int = 2) -> str:
-    """Return an upper end, rounded upwards."""
-    if not math.isfinite(value):
-        return number(value)
-    scale = 10**digits
-    return number(math.ceil(value * scale - _SLACK) / scale, digits)
+__all__ = ["between", "bound", "counted", "duration", "moment", "percent"]
 
 
 def percent(value: float, digits: int = 1) -> str:
     """Return a share as a percentage."""
-    return number(value) if math.isnan(value) else f"{number(100 * value, digits)}%"
+    return rounded(value) if math.isnan(value) else f"{rounded(100 * value, digits)}%"
 
 
 def between(estimate: Estimate | None, *, share: bool = False) -> tuple[str, str]:
@@ -48,15 +19,17 @@ def between(estimate: Estimate | None, *, share: bool = False) -> tuple[str, str
     if estimate is None:
         return "–", ""
     if share:
-        low, high = down(100 * estimate.low, 1), up(100 * estimate.high, 1)
+        low, high = rounded_down(100 * estimate.low, 1), rounded_up(100 * estimate.high, 1)
         return percent(estimate.value), f"{low} to {high}%"
     digits = 3 if 0.995 <= estimate.value < 1 else 2
-    return number(estimate.value, digits), f"{down(estimate.low)} to {up(estimate.high)}"
+    return rounded(
+        estimate.value, digits
+    ), f"{rounded_down(estimate.low)} to {rounded_up(estimate.high)}"
 
 
 def bound(value: float) -> str:
     """Return a lower bound, rounded downwards."""
-    return f"≥ {down(value)}" if value > 0 else "≥ 0"
+    return f"≥ {rounded_down(value)}" if value > 0 else "≥ 0"
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

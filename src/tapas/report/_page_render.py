@@ -39,7 +39,7 @@ def render(template: str, **content: Any) -> str:
 
 
 def write_page(folder: str | Path, name: str, text: str) -> Path:
-    """Write a page into a folder, made if needed; whole or not at all."""
+    """Write a page, or a file beside it, into a folder, made if needed; whole or not at all."""
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -3,26 +3,29 @@
 import json
 from dataclasses import dataclass
 
-from tapas.report._page_cells import (
-    MANY_VALUES,
-    Cell,
-    accuracy_cell,
-    area_cell,
-    epsilon_cell,
-    estimate_cell,
-    sortable,
-    target_text,
-)
+from tapas.report._page_cells import Cell, epsilon_cell, measure_cell, sortable, target_text
 from tapas.report._page_numbers import between, duration, percent
-from tapas.report._page_reading import Reading, Result, leak, strongest
 from tapas.report._page_words import strength_words
-from tapas.results import AuditRecord
+from tapas.results import (
+    MEASURES,
+    AuditRecord,
+    Finding,
+    Findings,
+    Measure,
+    SummaryFacts,
+    Verdict,
+    gate_title,
+    leak,
+    strongest,
+)
 
 __all__ = [
     "control_rows",
     "control_words",
     "exposed_rows",
+    "first_columns",
     "gate_rows",
+    "guide_entries",
     "matrix",
     "provenance_rows",
     "question_text",
@@ -32,12 +35,8 @@ __all__ = [
 _MOST_EXPOSED = 10
 _MOST_COLUMNS = 8
 _STATES = {"pass": "good", "fail": "bad", "inconclusive": "open"}
-_METRICS = {
-    "accuracy": "Accuracy",
-    "advantage": "Advantage",
-    "auc": "AUC",
-    "epsilon": "Epsilon",
-}
+_FACTS = tuple(measure for measure in MEASURES if measure.fact is not None)
+_FIRST = tuple(measure for measure in _FACTS if measure.name in ("accuracy", "auc"))
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,10 @@ class ResultTable:
     filters: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def result_table(reading: Reading) -> ResultTable:
+def result_table(findings: Findings) -> ResultTable:
     """Return every result, strongest first within each subject."""
     results = sorted(
-        reading.results, key=lambda r: (r.own.role != "audited", -leak(r.own)[0], r.own.subject)
+        findings.all, key=lambda r: (r.own.role != "audited", -leak(r.own)[0], r.own.subject)
     )
     named = {
         "Subject": [r.own.subject for r in results],
@@ -69,11 +68,13 @@ def result_table(reading: Reading) -> ResultTable:
         "Target": [target_text(r) for r in results],
     }
     options = {name: tuple(dict.fromkeys(values)) for name, values in named.items()}
+    shown = defined(_FACTS, findings)
     rows = tuple(
         Row(
             (
                 *(Cell(values[number], kind="text") for values in named.values()),
-                *_numbers(result, reading.binary),
+                Cell(f"{result.own.trials:,}", sort=str(result.own.trials), kind="count"),
+                *_numbers(result, result.own, shown, findings.is_binary),
             ),
             result.own.role,
             (
@@ -84,40 +85,49 @@ def result_table(reading: Reading) -> ResultTable:
         )
         for number, result in enumerate(results)
     )
-    measures = [
-        ("Trials", "Number of test trials"),
-        ("Accuracy", "Share of trials guessed right; higher is worse for privacy"),
-    ]
-    if reading.binary:
-        measures += [
-            ("AUC", "Area under the ROC curve; 0.5 is guessing, 1 a complete leak"),
-            ("Advantage", "True minus false positive rate; 0 is guessing, 1 a complete leak"),
-            ("TPR at 1% FPR", "Share of secrets found with 1% false alarms; 1% is guessing"),
-            ("Certified ε", "Epsilon is at least this large; higher is worse for privacy"),
-        ]
-    names = tuple((name, "") for name in named)
-    return ResultTable((*names, *measures), rows, tuple(options.items()))
+    columns = [*((name, "") for name in named), ("Trials", "Number of test trials")]
+    columns += [(measure.title, measure.note) for measure in shown]
+    if findings.is_binary:
+        note = "Epsilon is at least this large; higher is worse for privacy"
+        columns.append(("Certified ε", note))
+    return ResultTable(tuple(columns), rows, tuple(options.items()))
 
 
-def exposed_rows(reading: Reading) -> list[tuple[Cell, ...]]:
-    """Return the most exposed targets: subject, target, attack, leak, accuracy, AUC."""
+def defined(measures: tuple[Measure, ...], findings: Findings) -> list[Measure]:
+    """Return the measures that some result has."""
+    return [m for m in measures if any(m.is_defined_for(f.summary) for f in findings.all)]
+
+
+def guide_entries(findings: Findings) -> list[tuple[str, str]]:
+    """Return the measures of the table of results with what they say."""
+    return [(measure.title, measure.note) for measure in defined(_FACTS, findings)]
+
+
+def first_columns(findings: Findings) -> list[str]:
+    """Return the names of the measures that short tables show."""
+    return [measure.title for measure in defined(_FIRST, findings)]
+
+
+def exposed_rows(findings: Findings) -> list[tuple[Cell, ...]]:
+    """Return the most exposed targets: subject, target, attack, leak and the first measures."""
+    shown = defined(_FIRST, findings)
     return [
         (
             Cell(result.own.subject, kind="text"),
             Cell(target_text(result), kind="text"),
             Cell(result.own.attack, kind="text"),
             Cell(strength_words(result.shared), kind="text", sort=sortable(leak(result.shared)[0])),
-            accuracy_cell(result, result.shared.accuracy),
-            *([area_cell(result.shared.auc, MANY_VALUES)] if reading.binary else []),
+            *_numbers(result, result.shared, shown),
         )
-        for result in reading.exposed[:_MOST_EXPOSED]
+        for result in findings.exposed[:_MOST_EXPOSED]
     ]
 
 
-def control_rows(reading: Reading) -> list[tuple[str, tuple[Cell, ...]]]:
+def control_rows(findings: Findings) -> list[tuple[str, tuple[Cell, ...]]]:
     """Return the strongest result of each subject with its role, controls last."""
-    found = strongest(reading.results, lambda r: r.own.subject)
+    found = strongest(findings.all, lambda r: r.own.subject)
     found = sorted(found, key=lambda r: (r.own.role != "audited", -leak(r.shared)[0]))
+    shown = defined(_FIRST, findings)
     return [
         (
             result.own.role,
@@ -125,26 +135,21 @@ def control_rows(reading: Reading) -> list[tuple[str, tuple[Cell, ...]]]:
                 Cell(result.own.subject, kind="text"),
                 Cell("control" if result.own.role != "audited" else "audited", kind="text"),
                 Cell(f"{result.own.attack}", note=_target_note(result), kind="text"),
-                accuracy_cell(result, result.shared.accuracy),
-                *(
-                    [area_cell(result.shared.auc, MANY_VALUES), epsilon_cell(result, shared=True)]
-                    if reading.binary
-                    else []
-                ),
+                *_numbers(result, result.shared, shown, findings.is_binary),
             ),
         )
         for result in found
     ]
 
 
-def control_words(reading: Reading) -> str:
+def control_words(findings: Findings) -> str:
     """Return what the controls say about the audited results."""
-    if not reading.controls:
+    if not findings.controls:
         return (
             "No controls were run. A control known to leak shows whether these attacks can find a "
             "leak at all, and one that cannot leak shows what they report where there is none."
         )
-    top = max(leak(result.shared)[0] for result in reading.controls)
+    top = max(leak(result.shared)[0] for result in findings.controls)
     if top <= 0:
         return (
             "No attack succeeded against any control. If one of them is known to leak, these "
@@ -156,30 +161,30 @@ def control_words(reading: Reading) -> str:
     )
 
 
-def gate_rows(reading: Reading) -> list[dict[str, str]]:
+def gate_rows(verdict: Verdict) -> list[dict[str, str]]:
     """Return each gate: what is limited, its limit, what was found, and its state."""
-    rows = []
-    for outcome in reading.verdict.outcomes:
-        gate = outcome.gate
-        name = _METRICS.get(gate.metric, f"TPR at FPR {gate.fpr:g}")
-        rows.append(
-            {
-                "name": name,
-                "limit": f"at most {gate.at_most:g}",
-                "words": outcome.words,
-                "confidence": percent(gate.confidence, 0 if gate.confidence * 100 % 1 == 0 else 1),
-                "state": outcome.state,
-                "tone": _STATES[outcome.state],
-            }
-        )
-    return rows
+    return [
+        {
+            "name": gate_title(outcome.gate),
+            "limit": f"at most {outcome.gate.at_most:g}",
+            "words": outcome.words,
+            "confidence": _level(outcome.gate.confidence),
+            "state": outcome.state,
+            "tone": _STATES[outcome.state],
+        }
+        for outcome in verdict.outcomes
+    ]
+
+
+def _level(confidence: float) -> str:
+    return percent(confidence, 0 if confidence * 100 % 1 == 0 else 1)
 
 
 def matrix(
-    reading: Reading, lines: str
+    findings: Findings, lines: str
 ) -> tuple[tuple[str, ...], list[tuple[str, list[Cell | None]]]] | None:
     """Return the strongest result for each subject (or target) and attack; None if one line."""
-    results = reading.results if lines == "subject" else reading.audited
+    results = findings.all if lines == "subject" else findings.audited
     name = (lambda r: r.own.subject) if lines == "subject" else target_text
     attacks = tuple(dict.fromkeys(r.own.attack for r in results))[:_MOST_COLUMNS]
     names = tuple(dict.fromkeys(name(r) for r in results))
@@ -219,25 +224,14 @@ def question_text(record: AuditRecord) -> str:
     return json.dumps(record.question, indent=2, ensure_ascii=False, default=str)
 
 
-def _numbers(result: Result, binary: bool) -> tuple[Cell, ...]:
-    facts = result.own
-    cells = [
-        Cell(f"{facts.trials:,}", sort=str(facts.trials), kind="count"),
-        accuracy_cell(result, facts.accuracy),
-    ]
-    if not binary:
-        return tuple(cells)
-    why = "too few trials" if result.binary else MANY_VALUES
-    return (
-        *cells,
-        area_cell(facts.auc, why),
-        estimate_cell(facts.advantage, why),
-        estimate_cell(facts.tpr_at_low_fpr, why, share=True),
-        epsilon_cell(result),
-    )
+def _numbers(
+    result: Finding, facts: SummaryFacts, measures: list[Measure], with_epsilon: bool = False
+) -> tuple[Cell, ...]:
+    cells = [measure_cell(measure, result, facts) for measure in measures]
+    return (*cells, epsilon_cell(facts)) if with_epsilon else tuple(cells)
 
 
-def _matrix_cell(result: Result) -> Cell:
+def _matrix_cell(result: Finding) -> Cell:
     facts = result.own
     value, interval = (
         between(facts.auc) if facts.auc is not None else between(facts.accuracy, share=True)
@@ -247,5 +241,5 @@ def _matrix_cell(result: Result) -> Cell:
     return Cell(value, interval, title=f"target {target_text(result)}", kind=f"shade{shade}")
 
 
-def _target_note(result: Result) -> str:
+def _target_note(result: Finding) -> str:
     return f"target {target_text(result)}" if result.target else "all records"

@@ -3,11 +3,19 @@
 import math
 from dataclasses import dataclass
 
-from tapas.report._page_numbers import between, bound, counted, down, number, percent
-from tapas.report._page_reading import CONFIDENCE, Reading, Result, leak
-from tapas.results import SummaryFacts
+from tapas.report._page_numbers import between, bound, counted, percent
+from tapas.results import (
+    CONFIDENCE,
+    Finding,
+    Findings,
+    SummaryFacts,
+    Verdict,
+    leak,
+    rounded,
+    rounded_down,
+)
 
-__all__ = ["Banner", "banner", "claim_words", "limits", "sentences", "strength_words", "tiles"]
+__all__ = ["Banner", "banner", "limits", "sentences", "strength_words", "tiles"]
 
 _STRENGTHS = ((0.8, "almost complete"), (0.5, "strong"), (0.2, "clear"), (0.0, "slight"))
 _LEVEL = f"{100 * CONFIDENCE:g}%"
@@ -29,15 +37,14 @@ class Banner:
     text: str
 
 
-def banner(reading: Reading) -> Banner:
+def banner(findings: Findings, verdict: Verdict) -> Banner:
     """Return the verdict in a few words; gates come first, then the claim, then what was seen."""
-    verdict, claim = reading.verdict, reading.claim_state
-    if reading.best is None:
+    if findings.best is None:
         return Banner("open", "Nothing ran", "No attack was carried out, so nothing is known.")
     words = verdict.words[:1].upper() + verdict.words[1:]
-    if verdict.state == "fail":
+    if any(outcome.state == "fail" for outcome in verdict.outcomes):
         return Banner("bad", "Fail", f"{words}.")
-    if claim == "contradicted":
+    if verdict.contradicts_claim:
         more = f" {words}." if verdict.outcomes else ""
         text = f"More leaks than the claimed guarantee allows.{more}"
         return Banner("bad", "Claim contradicted", text)
@@ -45,48 +52,23 @@ def banner(reading: Reading) -> Banner:
         return Banner("open", "Inconclusive", f"{words}.")
     if verdict.state == "pass":
         return Banner("good", "Pass", f"{words}.")
-    if _leaks(reading):
+    if findings.leaks:
         text = "Attacks do reliably better than guessing. No limits were set."
         return Banner("bad", "Leak found", text)
     text = "No attack did reliably better than guessing. No limits were set."
     return Banner("open", "No leak shown", text)
 
 
-def sentences(reading: Reading) -> list[str]:
+def sentences(findings: Findings) -> list[str]:
     """Return what was attacked, what came of it, and what is certain, one sentence each."""
-    if reading.best is None:
-        return [_nothing(reading)]
-    found = [_attacked(reading), _achieved(reading.best), _size(reading), _certified(reading)]
-    if reading.record.claim is not None:
-        found.append(claim_words(reading))
-    if reading.record.stopped:
-        found.append(f"Trials ended early: {reading.record.stopped}.")
+    if findings.best is None:
+        return [_nothing(findings)]
+    found = [_attacked(findings), _achieved(findings.best), _size(findings), _certified(findings)]
+    if findings.record.claim is not None:
+        found.append(findings.claim.words)
+    if findings.record.stopped:
+        found.append(f"Trials ended early: {findings.record.stopped}.")
     return [sentence for sentence in found if sentence]
-
-
-def claim_words(reading: Reading) -> str:
-    """Return what became of the claim, in one sentence."""
-    claim = reading.record.claim
-    if claim is None:
-        return "No privacy guarantee was claimed."
-    name = f"The claimed epsilon of {claim.epsilon:g}"
-    name += f" (delta {claim.delta:g})" if claim.delta else ""
-    return {
-        "contradicted": f"{name} is contradicted: at least {down(reading.epsilon)} was shown.",
-        "unseen": (
-            f"{name} could not have been contradicted: so few trials can show at most "
-            f"{down(reading.ceiling)}. Run more trials."
-        ),
-        "untested": f"{name} was not tested: no certificate could be made from these trials.",
-        "open": (
-            f"{name} is not contradicted, which does not prove it: {_shown(reading)} was "
-            f"shown, and a perfect attack could have shown {down(reading.ceiling)}."
-        ),
-    }[reading.claim_state]
-
-
-def _shown(reading: Reading) -> str:
-    return down(reading.epsilon) if reading.epsilon > 0 else "no epsilon above 0"
 
 
 def strength_words(facts: SummaryFacts) -> str:
@@ -98,19 +80,10 @@ def strength_words(facts: SummaryFacts) -> str:
     if found is not None:
         # An attack that is mostly unsure may still be sure, and right, about many.
         low = max(low, found.low)
-    return next(
-        word
-        for limit, word in (
-            (0.8, "almost complete"),
-            (0.5, "strong"),
-            (0.2, "clear"),
-            (0, "slight"),
-        )
-        if low >= limit
-    )
+    return next(word for limit, word in _STRENGTHS if low >= limit)
 
 
-def limits(reading: Reading) -> list[str]:
+def limits(findings: Findings) -> list[str]:
     """Return what the numbers do not say."""
     said = [
         "Only the attacks listed here were tried. A stronger attack may find more; a low result "
@@ -124,23 +97,23 @@ def limits(reading: Reading) -> list[str]:
         "Intervals speak of repeating these trials with the same data and settings, not of "
         "other data.",
     ]
-    if reading.pooled:
+    if findings.covers_records:
         said.append(
-            "Some trials share one release or model. Their intervals treat records as "
-            "independent and describe this one release; no epsilon can be certified from them."
+            "Some trials are records that share a release or model. Their intervals go record by "
+            "record: they describe this one release, not what another would show."
         )
-    if reading.record.stopped:
+    if findings.record.stopped:
         said.append(
             "Trials ended early. Where the results themselves decided when to stop, intervals "
             "made for a fixed number of trials are too narrow; only the bound that stopped the "
             "run holds at every look."
         )
-    if not reading.controls:
+    if not findings.controls:
         said.append(
             "There are no controls. Without a leaky one it is not known whether these attacks "
             "can find anything at all, so a low result may mean a weak attack."
         )
-    if any(subject.failures for subject in reading.record.subjects):
+    if any(subject.failures for subject in findings.record.subjects):
         said.append(
             "Trials in which the mechanism failed are left out. If it fails more often for some "
             "data than for other, that alone can tell an attacker something."
@@ -148,9 +121,9 @@ def limits(reading: Reading) -> list[str]:
     return said
 
 
-def tiles(reading: Reading) -> list[dict[str, str]]:
+def tiles(findings: Findings) -> list[dict[str, str]]:
     """Return the few numbers that matter most, each with its interval and its direction."""
-    best = reading.best
+    best = findings.best
     if best is None:
         return []
     facts = best.shared
@@ -173,35 +146,35 @@ def tiles(reading: Reading) -> list[dict[str, str]]:
         found.append(
             {"name": "Found at 1% false alarms", "value": share, "interval": ends, "note": note}
         )
-    certified = reading.certificate is not None
+    certified = findings.certificate is not None
     found.append(
         {
             "name": "Certified epsilon",
-            "value": bound(reading.epsilon) if certified else "none",
-            "interval": f"could show at most {down(reading.ceiling)}" if certified else "",
+            "value": bound(findings.epsilon) if certified else "none",
+            "interval": f"could show at most {rounded_down(findings.ceiling)}" if certified else "",
             "note": "lower bound; higher is worse" if certified else "no certificate possible",
         }
     )
     return found
 
 
-def _nothing(reading: Reading) -> str:
-    crashes = sum(len(subject.crashes) for subject in reading.record.audited)
+def _nothing(findings: Findings) -> str:
+    crashes = sum(len(subject.crashes) for subject in findings.record.audited)
     if crashes:
         return f"{counted(crashes, 'attack')} crashed and none gave a result: see failures below."
-    if reading.record.stopped:
+    if findings.record.stopped:
         return (
-            f"The run stopped before any attack could be judged: {reading.record.stopped} "
+            f"The run stopped before any attack could be judged: {findings.record.stopped} "
             f"A larger max_failures lets a run go on without the trials that fail."
         )
     return "The record holds no results of audited subjects: run the audit first."
 
 
-def _attacked(reading: Reading) -> str:
-    results = reading.audited
+def _attacked(findings: Findings) -> str:
+    results = findings.audited
     attacks = {result.own.attack for result in results}
     targets = {result.target for result in results}
-    subjects = [subject.name for subject in reading.record.audited if subject.summaries]
+    subjects = [subject.name for subject in findings.record.audited if subject.summaries]
     what = f"“{subjects[0]}”" if len(subjects) == 1 else counted(len(subjects), "mechanism")
     whom = counted(len(targets), "target")
     unit = "trials"
@@ -229,7 +202,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(quoted) + (f" and {rest} more attributes" if rest > 0 else "")
 
 
-def _achieved(best: Result) -> str:
+def _achieved(best: Finding) -> str:
     facts = best.shared
     right, interval = between(facts.accuracy, share=True)
     words = (
@@ -246,19 +219,14 @@ def _achieved(best: Result) -> str:
     return f"{words}."
 
 
-def _leaks(reading: Reading) -> bool:
-    best = reading.best
-    return best is not None and (leak(best.shared)[0] > 0 or reading.epsilon > 0)
-
-
-def _size(reading: Reading) -> str:
-    best = reading.best
+def _size(findings: Findings) -> str:
+    best = findings.best
     if best is None:
         return ""
     low, _ = leak(best.shared)
     if low > 0:
         return f"The leak is {strength_words(best.shared)}: this is not chance."
-    if reading.epsilon > 0:
+    if findings.epsilon > 0:
         return (
             "Over all thresholds the attacks do no better than guessing, but where they are "
             "surest they are right too often for chance."
@@ -266,29 +234,18 @@ def _size(reading: Reading) -> str:
     return "No attack did reliably better than guessing."
 
 
-def _certified(reading: Reading) -> str:
-    result = reading.certificate
-    if result is None:
-        if reading.pooled:
-            return (
-                "No epsilon can be certified: the trials share one release or model, so they "
-                "are not independent."
-            )
-        if not any(result.binary for result in reading.audited):
-            return "No epsilon is certified: the secret has more than two values."
-        return "No epsilon can be certified: there are too few trials of each kind."
-    epsilon = result.shared.epsilon
-    facts = []
-    if epsilon is not None and epsilon.delta:
-        facts.append(f"delta {epsilon.delta:g}")
-    if epsilon is not None and epsilon.relation:
-        facts.append(f"{epsilon.relation} neighbours")
+def _certified(findings: Findings) -> str:
+    epsilon = findings.certificate
+    if epsilon is None:
+        return f"No epsilon can be certified: {findings.no_certificate}."
+    facts = [f"delta {epsilon.delta:g}"] if epsilon.delta else []
+    facts += [f"{epsilon.relation} neighbours"] if epsilon.relation else []
     setting = f" ({', '.join(facts)})" if facts else ""
-    top = f"a perfect attack could have shown {down(reading.ceiling)} with as many trials"
-    if reading.epsilon > 0:
+    top = f"a perfect attack could have shown {rounded_down(findings.ceiling)} with as many trials"
+    if findings.epsilon > 0:
         return (
             f"With {_LEVEL} confidence over all attacks and targets, epsilon is at least "
-            f"{down(reading.epsilon)}{setting}; {top}."
+            f"{rounded_down(findings.epsilon)}{setting}; {top}."
         )
-    ceiling = number(reading.ceiling) if math.isnan(reading.ceiling) else top
+    ceiling = rounded(findings.ceiling) if math.isnan(findings.ceiling) else top
     return f"No epsilon above 0 could be certified; {ceiling}."

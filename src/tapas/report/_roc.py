@@ -1,23 +1,31 @@
 """Report of ROC curves."""
 
 import logging
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tapas._validate import check_probability, listing
-from tapas.errors import ConfigError
+from tapas.errors import ConfigError, TapasWarning
 from tapas.report._base import OutputNames, Report
 from tapas.report._figure import plain, save
 from tapas.report._roc_figure import Curve, RocStyle, draw_roc
-from tapas.results import AIAttackSummary, LabelInferenceAttackSummary
+from tapas.results import AIAttackSummary, Dependence, LabelInferenceAttackSummary
 
-__all__ = ["ROCReport", "plot_roc_curve"]
+__all__ = ["ROCReport", "plot_roc_curve", "summary_curves"]
 
 _LOG = logging.getLogger(__name__)
-_COLUMNS = ("attack", "generator", "dataset", "target_id", "sensitive_attribute")
+_COLUMNS: dict[str, Callable[[LabelInferenceAttackSummary], object]] = {
+    "attack": lambda summary: summary.attack,
+    "generator": lambda summary: summary.generator,
+    "dataset": lambda summary: summary.dataset,
+    "target_id": lambda summary: summary.target_id,
+    "sensitive_attribute": lambda summary: summary.sensitive_attribute,
+}
 
 
 class ROCReport(Report):
@@ -43,7 +51,8 @@ class ROCReport(Report):
     log_log
         Also draw the whole curve on logarithmic axes, where small rates show.
     confidence
-        Level of a simultaneous band around each curve; None draws none.
+        Level of a simultaneous band around each curve; None draws none. Curves of trials
+        that depend on each other get none, with a warning.
     delta
         The delta of the outlines.
     """
@@ -86,6 +95,7 @@ class ROCReport(Report):
         files = []
         for value, summaries in self._figures():
             curves = _curves(summaries, self.curve_label)
+            self._warn_of_missing_bands(curves)
             ending = "" if value is None else f"_{self.disaggregate_by}={value}"
             shown = "" if value is None else f"{self.disaggregate_by} {value}"
             words = (plain(self.suffix).strip("_ "), plain(shown))
@@ -104,10 +114,15 @@ class ROCReport(Report):
         _LOG.info("%d figures written to %s", len(files), filepath)
         return files
 
-    def _figures(self) -> list[tuple[Any, list[LabelInferenceAttackSummary]]]:
+    def _warn_of_missing_bands(self, curves: list[Curve]) -> None:
+        reasons = {curve.no_band: curve.name for curve in curves if curve.no_band is not None}
+        for reason, name in reasons.items() if self.confidence is not None else ():
+            warnings.warn(f"{name} is drawn without a band: {reason}", TapasWarning, stacklevel=3)
+
+    def _figures(self) -> list[tuple[Hashable, list[LabelInferenceAttackSummary]]]:
         if self.disaggregate_by is None:
             return [(None, self.attack_summaries)]
-        figures: dict[Any, list[LabelInferenceAttackSummary]] = {}
+        figures: dict[Hashable, list[LabelInferenceAttackSummary]] = {}
         for summary in self.attack_summaries:
             figures.setdefault(_label(summary, self.disaggregate_by), []).append(summary)
         return list(figures.items())
@@ -124,7 +139,7 @@ class ROCReport(Report):
 
 
 def plot_roc_curve(
-    data: Iterable[tuple[Any, Any]],
+    data: Iterable[tuple[ArrayLike, ArrayLike]],
     names: Iterable[str],
     title: str,
     output_path: str | Path,
@@ -166,26 +181,29 @@ def _curves(summaries: list[LabelInferenceAttackSummary], column: str) -> list[C
     return [
         curve
         for name, summary in zip(_names(summaries, column), summaries, strict=True)
-        for curve in _summary_curves(name, summary)
+        for curve in summary_curves(name, summary)
     ]
 
 
-def _summary_curves(name: str, summary: LabelInferenceAttackSummary) -> list[Curve]:
+def summary_curves(name: str, summary: LabelInferenceAttackSummary) -> list[Curve]:
+    no_band = summary.dependence.band_refusal
     if isinstance(summary, AIAttackSummary):
+        if no_band is None and summary.dependence is Dependence.PAIRS:
+            no_band = "trials of one background lie on the same side of a value and its rest"
         return [
-            Curve(f"{name}: {value}", (summary.labels == value).astype(int), scores)
+            Curve(f"{name}: {value}", (summary.labels == value).astype(int), scores, no_band)
             for value, scores in zip(summary.attribute_values, summary.value_scores.T, strict=True)
         ]
     scores = np.asarray(summary.predictions if summary.scores is None else summary.scores, float)
     # A trial without a score is never guessed positive, at any threshold.
-    return [Curve(name, summary.labels, np.where(np.isnan(scores), -np.inf, scores))]
+    return [Curve(name, summary.labels, np.where(np.isnan(scores), -np.inf, scores), no_band)]
 
 
 def _names(summaries: list[LabelInferenceAttackSummary], column: str) -> list[str]:
     """Name each curve by `column`, and by whatever else tells equal names apart."""
     names = [plain(_label(summary, column)) for summary in summaries]
     for other in (c for c in _COLUMNS if c != column):
-        values = [plain(getattr(summary, other, "")) for summary in summaries]
+        values = [plain(_COLUMNS[other](summary)) for summary in summaries]
         alike: dict[str, set[str]] = {}
         for name, value in zip(names, values, strict=True):
             alike.setdefault(name, set()).add(value)
@@ -196,13 +214,10 @@ def _names(summaries: list[LabelInferenceAttackSummary], column: str) -> list[st
     return names
 
 
-def _label(summary: LabelInferenceAttackSummary, column: str) -> Any:
-    try:
-        return getattr(summary, column)
-    except AttributeError:
-        raise ConfigError(
-            f"{type(summary).__name__} has no {column!r}; choose one of {listing(_COLUMNS)}"
-        ) from None
+def _label(summary: LabelInferenceAttackSummary, column: str) -> Hashable:
+    if column not in _COLUMNS:
+        raise ConfigError(f"summaries have no {column!r}; choose one of {listing(_COLUMNS)}")
+    return str(_COLUMNS[column](summary))
 
 
 def _epsilons(value: float | Sequence[float] | None) -> tuple[float, ...]:

@@ -25,11 +25,15 @@ _OUTLINES = ((0, (5, 2)), (0, (2, 1.5)), (0, (8, 2, 1.5, 2)), (0, (1, 1)))
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Secrets and scores of one attack, under the name the legend shows."""
+    """Secrets and scores of one attack, under the name the legend shows.
+
+    `no_band` says why no band holds around it, None where one does.
+    """
 
     name: str
-    labels: NDArray[Any]
-    scores: NDArray[Any]
+    labels: NDArray[np.generic]
+    scores: NDArray[np.float64]
+    no_band: str | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ def draw_roc(curves: Sequence[Curve], style: RocStyle) -> "Figure":
         figure.suptitle(wrapped(style.title, 60, 2), fontsize=11, fontweight="bold", y=0.985)
     legend = {"frameon": False} if beside else {"framealpha": 0.85, "edgecolor": "none"}
     spot = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)} if beside else {"loc": "best"}
-    level = style.confidence
+    level = style.confidence if any(curve.no_band is None for curve in curves) else None
     axes.legend(
         fontsize=8.5,
         title=None if level is None else f"shaded: {100 * level:g} % band, whole curve",
@@ -107,7 +111,7 @@ def _draw_curve(axes: "Axes", curve: Curve, index: int, style: RocStyle, floor: 
         return
     fpr, tpr = np.append(0.0, roc.fpr), np.append(0.0, roc.tpr)
     area = metrics.auc(curve.labels, curve.scores)
-    if style.confidence is not None:
+    if style.confidence is not None and curve.no_band is None:
         _draw_band(axes, curve, colour, style.confidence, style, floor)
     if style.log_log:
         fpr, tpr = np.maximum(fpr, floor), np.maximum(tpr, floor)

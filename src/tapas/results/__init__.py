@@ -8,23 +8,46 @@ from tapas.results._audit_record import (
     Gate,
     TrialFailure,
 )
+from tapas.results._changes import Change, RecordComparison, compare_records
+from tapas.results._claims import ClaimOutcome, judge_claim
+from tapas.results._estimate import Estimate, estimate
+from tapas.results._exposed_records import ExposedRecords, exposed_records
 from tapas.results._exposure import (
     exposure_table,
     positive_predictive_value,
     slice_metrics,
+    spreadsheet_safe,
     write_exposure_table,
 )
-from tapas.results._facts import Estimate, SummaryFacts, record_facts, summary_facts
+from tapas.results._facts import SummaryFacts, record_facts, summary_facts
 from tapas.results._filenames import file_safe
-from tapas.results._gates import GateOutcome, Verdict, decide
+from tapas.results._findings import CONFIDENCE, Finding, Findings, leak, strongest
+from tapas.results._gates import GateOutcome, Verdict, decide, gate_title
 from tapas.results._inference import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
     LabelInferenceAttackSummary,
 )
+from tapas.results._measures import (
+    ALL_METRICS,
+    DEFAULT_METRICS,
+    GATE_METRICS,
+    LOW_FPR,
+    MEASURES,
+    Measure,
+)
+from tapas.results._rounding import rounded, rounded_down, rounded_up
+from tapas.results._score_table import ScoreTable
 from tapas.results._summary import AttackSummary
+from tapas.stats import Dependence
 
 __all__ = [
+    "ALL_METRICS",
+    "CONFIDENCE",
+    "DEFAULT_METRICS",
+    "GATE_METRICS",
+    "LOW_FPR",
+    "MEASURES",
     "AIAttackSummary",
     "AttackCrash",
     "AttackSummary",
@@ -32,21 +55,41 @@ __all__ = [
     "AuditedSubject",
     "BinaryAIAttackSummary",
     "BinaryLabelInferenceAttackSummary",
+    "Change",
     "Claim",
+    "ClaimOutcome",
+    "Dependence",
     "Estimate",
+    "ExposedRecords",
+    "Finding",
+    "Findings",
     "Gate",
     "GateOutcome",
     "LabelInferenceAttackSummary",
     "MIAttackSummary",
+    "Measure",
+    "RecordComparison",
+    "ScoreTable",
     "SummaryFacts",
     "TrialFailure",
     "Verdict",
+    "compare_records",
     "decide",
+    "estimate",
+    "exposed_records",
     "exposure_table",
     "file_safe",
+    "gate_title",
+    "judge_claim",
+    "leak",
     "positive_predictive_value",
     "record_facts",
+    "rounded",
+    "rounded_down",
+    "rounded_up",
     "slice_metrics",
+    "spreadsheet_safe",
+    "strongest",
     "summary_facts",
     "write_exposure_table",
 ]

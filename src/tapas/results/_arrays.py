@@ -1,26 +1,30 @@
 """Outcomes of trials as read-only arrays, checked once."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tapas.errors import ConfigError
+from tapas.game import Value
 
 __all__ = ["RELATIONS", "decisions", "equal_to", "group_ids", "score_array"]
 
 RELATIONS = ("add/remove", "replace")
 
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
-def decisions(values: Any, name: str) -> NDArray[Any]:
+
+def decisions(values: Iterable[object], name: str) -> NDArray[np.generic]:
     """Return a read-only one-dimensional copy of labels or predictions."""
-    array = np.array(values.tolist() if hasattr(values, "tolist") else list(values))
+    array = np.array(values.tolist() if isinstance(values, np.ndarray) else list(values))
     if array.ndim != 1:
         raise ConfigError(f"{name} must be one-dimensional, got shape {array.shape}")
     return _frozen(array)
 
 
-def equal_to(values: NDArray[Any], positive: Any) -> NDArray[np.int64]:
+def equal_to(values: NDArray[np.generic], positive: Value) -> NDArray[np.int64]:
     """Return 1 where a value is `positive`, else 0."""
     if isinstance(positive, np.generic):
         positive = positive.item()
@@ -31,7 +35,7 @@ def equal_to(values: NDArray[Any], positive: Any) -> NDArray[np.int64]:
     return _frozen(same.astype(np.int64))
 
 
-def score_array(scores: Any, num_trials: int) -> NDArray[np.float64] | None:
+def score_array(scores: ArrayLike | None, num_trials: int) -> NDArray[np.float64] | None:
     """Return a read-only float copy of the scores; None stays None."""
     if scores is None:
         return None
@@ -50,7 +54,7 @@ def score_array(scores: Any, num_trials: int) -> NDArray[np.float64] | None:
     return _frozen(array)
 
 
-def group_ids(groups: Any, num_trials: int) -> NDArray[np.int64] | None:
+def group_ids(groups: ArrayLike | None, num_trials: int) -> NDArray[np.int64] | None:
     """Return a read-only integer copy of the group of each trial; None stays None."""
     if groups is None:
         return None
@@ -63,6 +67,6 @@ def group_ids(groups: Any, num_trials: int) -> NDArray[np.int64] | None:
     return _frozen(array.astype(np.int64))
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+def _frozen(array: NDArray[_Scalar]) -> NDArray[_Scalar]:
     array.setflags(write=False)
     return array

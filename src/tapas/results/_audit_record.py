@@ -4,20 +4,26 @@ Reports, gates and comparisons read records and nothing else.
 """
 
 import json
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from tapas._spec import Plain
 from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, StoreError
-from tapas.results._storage import write_text
+from tapas.results._measures import GATE_METRICS
+from tapas.results._storage import as_plain_list, write_text
 from tapas.results._summary import AttackSummary
 
+if TYPE_CHECKING:
+    from tapas.results._facts import SummaryFacts
+
 FORMAT = "tapas-audit"
-VERSION = 1
+VERSION = 2
+READABLE = (1, VERSION)
 FILE_NAME = "record.json"
-GATE_METRICS = ("accuracy", "advantage", "auc", "tpr_at_fpr", "epsilon")
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,9 @@ class Gate:
 
     Attributes
     ----------
-    metric : {"accuracy", "advantage", "auc", "tpr_at_fpr", "epsilon"}
-        What is limited, for every attack and target of the audited subjects.
+    metric : str
+        What is limited, for every attack and target of the audited subjects: one of
+        `GATE_METRICS`.
     at_most : float
     fpr : float
         The false positive rate of "tpr_at_fpr".
@@ -92,6 +99,9 @@ class AuditedSubject:
     crashes : tuple of AttackCrash
     trials : dict
         Number of trials played, by phase.
+    records : mapping of str to sequence, optional
+        Columns about the records that were judged (where they come from, their class, whether the
+        model is right about them), in the order of a summary that covers them all.
     """
 
     name: str
@@ -100,6 +110,21 @@ class AuditedSubject:
     failures: tuple[TrialFailure, ...] = ()
     crashes: tuple[AttackCrash, ...] = ()
     trials: dict[str, int] = field(default_factory=dict)
+    records: Mapping[str, Sequence[Plain]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.records is not None:
+            object.__setattr__(self, "records", _plain_columns(self.records))
+
+
+def _plain_columns(records: Mapping[str, Sequence[object]]) -> dict[str, list[Plain]]:
+    columns = {str(name): as_plain_list(values) for name, values in records.items()}
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ConfigError(
+            f"columns about records must have one value per record, got lengths {lengths}"
+        )
+    return columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +146,8 @@ class AuditRecord:
         Versions, platform, times.
     stopped : str or None
         Why trials ended before their number was reached, if they did.
+    known_facts : dict
+        Numbers that were computed from it already.
     """
 
     title: str
@@ -132,6 +159,14 @@ class AuditRecord:
     gates: tuple[Gate, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
     stopped: str | None = None
+    known_facts: dict[Hashable, "SummaryFacts"] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    @property
+    def delta(self) -> float:
+        """The delta of the claim; 0 where nothing is claimed."""
+        return 0.0 if self.claim is None else self.claim.delta
 
     @property
     def audited(self) -> tuple[AuditedSubject, ...]:
@@ -164,10 +199,10 @@ class AuditRecord:
             raise StoreError(f"{where} is not JSON: {error}") from error
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise StoreError(f"{where} is not an audit record written by tapas")
-        if content.get("version") != VERSION:
+        if content.get("version") not in READABLE:
             raise StoreError(
                 f"{where} has format version {content.get('version')!r}; this version of tapas "
-                f"reads {VERSION}"
+                f"reads {' and '.join(map(str, READABLE))}"
             )
         try:
             return cls(
@@ -209,6 +244,7 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
         "name": subject.name,
         "role": subject.role,
         "trials": subject.trials,
+        "records": subject.records,
         "summaries": [json.loads(summary.to_json()) for summary in subject.summaries],
         "failures": [asdict(failure) for failure in subject.failures],
         "crashes": [asdict(crash) for crash in subject.crashes],
@@ -225,4 +261,5 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
         ),
         failures=tuple(TrialFailure(**failure) for failure in entry["failures"]),
         crashes=tuple(AttackCrash(**crash) for crash in entry["crashes"]),
+        records=entry.get("records"),
     )

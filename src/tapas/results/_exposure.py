@@ -2,18 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from tapas import metrics, stats
 from tapas._validate import check_probability
 from tapas.errors import ConfigError
+from tapas.results._estimate import estimate
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
+from tapas.results._measures import MEASURES, Measure
+from tapas.results._worlds import Worlds
 
-__all__ = ["exposure_table", "positive_predictive_value", "slice_metrics", "write_exposure_table"]
+__all__ = [
+    "exposure_table",
+    "positive_predictive_value",
+    "slice_metrics",
+    "spreadsheet_safe",
+    "write_exposure_table",
+]
 
+_SLICED = {
+    measure.fact or measure.name: measure
+    for measure in MEASURES
+    if measure.name in ("precision", "recall", "false_positive_rate", "mia_advantage", "auc")
+}
 PRIORS = (0.01, 0.1, 0.5)
 FPRS = (0.01, 0.001)
 
@@ -30,7 +43,7 @@ def positive_predictive_value(tpr: float, fpr: float, prior: float) -> float:
 
 def slice_metrics(
     summary: BinaryLabelInferenceAttackSummary,
-    slices: Mapping[str, Any] | pd.DataFrame | None = None,
+    slices: Mapping[str, ArrayLike] | pd.DataFrame | None = None,
     *,
     priors: Sequence[float] = PRIORS,
     fprs: Sequence[float] = FPRS,
@@ -50,8 +63,8 @@ def slice_metrics(
     fprs
         False positive rates at which the true positive rate is given.
     confidence
-        Of the intervals (columns ending in ``_low`` and ``_high``): Clopper-Pearson for rates,
-        Newcombe for the advantage, DeLong for the AUC. Each holds by itself, not all together.
+        Of the intervals (columns ending in ``_low`` and ``_high``), which are those of
+        `estimate`. Each holds by itself, not all together.
 
     Returns
     -------
@@ -59,13 +72,19 @@ def slice_metrics(
         One row per slice, ``all`` first. A metric is NaN where a slice has only one kind of
         record.
     """
-    rows = [_row(summary, "all", "all", np.ones(len(summary), bool), priors, fprs, confidence)]
-    for name in () if slices is None else slices.keys():
-        column = _column(slices, name, len(summary))
+    at_fprs = {f"tpr_at_fpr_{fpr:g}": _tpr_at(fpr) for fpr in fprs}
+    parts: list[tuple[str, object, BinaryLabelInferenceAttackSummary]] = [("all", "all", summary)]
+    for name, given in () if slices is None else slices.items():
+        column = _column(given, str(name), len(summary))
         for value in sorted(pd.unique(column.dropna()).tolist(), key=_sorting_key):
-            chosen = (column == value).to_numpy(dtype=bool)
-            rows.append(_row(summary, str(name), value, chosen, priors, fprs, confidence))
-    return pd.DataFrame(rows)
+            chosen = np.flatnonzero((column == value).to_numpy(dtype=bool))
+            parts.append((str(name), value, summary.drawn(chosen)))
+    return pd.DataFrame(
+        [
+            {"slice": name, "value": value, **_row(part, _SLICED | at_fprs, priors, confidence)}
+            for name, value, part in parts
+        ]
+    )
 
 
 def exposure_table(
@@ -125,77 +144,57 @@ def write_exposure_table(
     """Write the most exposed records as CSV; return the file."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    exposure_table(summary, about, most=most).to_csv(target, index=False)
+    spreadsheet_safe(exposure_table(summary, about, most=most)).to_csv(target, index=False)
     return target
 
 
-def _column(slices: Any, name: str, length: int) -> pd.Series:
-    column = pd.Series(np.asarray(slices[name]))
+def spreadsheet_safe(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with an apostrophe before text that a spreadsheet would run as a formula."""
+    return table.map(
+        lambda cell: f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" else cell
+    )
+
+
+def _column(given: ArrayLike, name: str, length: int) -> pd.Series:
+    column = pd.Series(np.asarray(given))
     if len(column) != length:
         raise ConfigError(f"slice {name!r} has {len(column)} values, the summary {length} records")
     return column
 
 
-def _sorting_key(value: Any) -> tuple[str, Any]:
-    number = isinstance(value, (bool, int, float))
-    return ("", value) if number else (type(value).__name__, str(value))
+def _sorting_key(value: object) -> tuple[str, float, str]:
+    if isinstance(value, (bool, int, float)):
+        return "", value, ""
+    return type(value).__name__, 0.0, str(value)
+
+
+def _tpr_at(fpr: float) -> Measure:
+    (at_fpr,) = (measure.at_fpr for measure in MEASURES if measure.at_fpr is not None)
+    return at_fpr(fpr)
 
 
 def _row(
-    summary: BinaryLabelInferenceAttackSummary,
-    name: str,
-    value: Any,
-    chosen: np.ndarray,
+    part: BinaryLabelInferenceAttackSummary,
+    measures: Mapping[str, Measure],
     priors: Sequence[float],
-    fprs: Sequence[float],
     confidence: float,
-) -> dict[str, Any]:
-    labels, guesses = summary.labels[chosen], summary.predictions[chosen]
-    scores = (guesses if summary.scores is None else summary.scores[chosen]).astype(float)
-    members = labels == 1
-    num_members, num_others = int(members.sum()), int((~members).sum())
-    hits, alarms = int(guesses[members].sum()), int(guesses[~members].sum())
-    row: dict[str, Any] = {
-        "slice": name,
-        "value": value,
-        "members": num_members,
-        "non_members": num_others,
-        "accuracy": metrics.accuracy(labels, guesses) if len(labels) else np.nan,
+) -> dict[str, float]:
+    worlds = Worlds.of(part)
+    row: dict[str, float] = {
+        "members": worlds.num_positive,
+        "non_members": worlds.num_negative,
+        "accuracy": part.accuracy if len(part) else np.nan,
     }
-    _add_rate(row, "precision", hits, hits + alarms, confidence)
-    _add_rate(row, "recall", hits, num_members, confidence)
-    _add_rate(row, "false_positive_rate", alarms, num_others, confidence)
-    both = num_members > 0 and num_others > 0
-    nothing = stats.Interval(np.nan, np.nan, np.nan)
-    advantage = stats.advantage_interval(
-        hits, num_members, alarms, num_others, confidence=confidence
-    )
-    area = stats.auc_interval(scores[members], scores[~members], confidence=confidence)
-    _add_interval(row, "advantage", advantage if both else nothing)
-    _add_interval(row, "auc", area if both else nothing)
-    for fpr in fprs:
-        point = nothing
-        if both:
-            point = stats.tpr_at_fpr(
-                scores[members], scores[~members], fpr, confidence=confidence
-            ).tpr
-        _add_interval(row, f"tpr_at_fpr_{fpr:g}", point)
+    for name, measure in measures.items():
+        found = estimate(measure, part, confidence)
+        row[name] = np.nan if found is None else found.value
+        row[f"{name}_low"] = np.nan if found is None else found.low
+        row[f"{name}_high"] = np.nan if found is None else found.high
+    both = min(worlds.num_positive, worlds.num_negative) > 0
     for prior in priors:
         row[f"ppv_at_prior_{prior:g}"] = (
-            positive_predictive_value(hits / num_members, alarms / num_others, prior)
+            positive_predictive_value(row["recall"], row["false_positive_rate"], prior)
             if both
             else np.nan
         )
     return row
-
-
-def _add_rate(row: dict[str, Any], name: str, k: int, n: int, confidence: float) -> None:
-    low, high = stats.clopper_pearson(k, n, confidence)
-    value = k / n if n else np.nan
-    _add_interval(row, name, stats.Interval(low, high, value))
-
-
-def _add_interval(row: dict[str, Any], name: str, interval: stats.Interval) -> None:
-    row[name] = interval.value
-    row[f"{name}_low"] = interval.low
-    row[f"{name}_high"] = interval.high

@@ -1,29 +1,23 @@
 """What a summary says, each number with the interval it deserves."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from tapas import metrics, stats
+from tapas import stats
 from tapas.errors import StatisticsError
-from tapas.results._audit_record import AuditRecord
+from tapas.results._audit_record import AuditedSubject, AuditRecord
+from tapas.results._estimate import Estimate, estimate
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
     LabelInferenceAttackSummary,
 )
+from tapas.results._measures import LOW_FPR, MEASURES
+from tapas.stats import Dependence
 
-LOW_FPR = 0.01
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A value between the ends of its interval."""
-
-    value: float
-    low: float
-    high: float
+__all__ = ["SummaryFacts", "facts_within", "judged_summaries", "record_facts", "summary_facts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +29,19 @@ class SummaryFacts:
     subject, role, attack, target, generator, dataset : str
         What was attacked, and how.
     trials : int
+    dependence : Dependence
+        How the trials depend on each other.
     chance : float
         Accuracy of guessing.
-    accuracy, advantage, auc, tpr_at_low_fpr : Estimate or None
-        None where it is not defined (more than two values, one class only).
+    estimates : mapping of str to Estimate
+        Measures by the name that facts have for them (`Measure.fact`), those that are defined.
     epsilon : EpsilonBound or None
-        Certificate, threshold chosen on a part of the trials and certified on the rest.
+        Certificate: threshold chosen on a part of the trials and certified on the rest, or the
+        one-run bound where records were decided by coins.
     epsilon_high : float
         Upper end for this attack at its threshold; it says nothing of other attacks.
+    no_epsilon : str or None
+        Why there is no certificate.
     """
 
     subject: str
@@ -52,24 +51,69 @@ class SummaryFacts:
     generator: str
     dataset: str
     trials: int
+    dependence: Dependence
     chance: float
-    accuracy: Estimate
-    advantage: Estimate | None
-    auc: Estimate | None
-    tpr_at_low_fpr: Estimate | None
+    estimates: Mapping[str, Estimate]
     epsilon: stats.EpsilonBound | None
     epsilon_high: float
+    no_epsilon: str | None
+
+    @property
+    def accuracy(self) -> Estimate:
+        """Share of right guesses."""
+        return self.estimates.get("accuracy", Estimate(math.nan, 0.0, 1.0))
+
+    @property
+    def advantage(self) -> Estimate | None:
+        """True minus false positive rate."""
+        return self.estimates.get("advantage")
+
+    @property
+    def auc(self) -> Estimate | None:
+        """Area under the ROC curve."""
+        return self.estimates.get("auc")
+
+    @property
+    def tpr_at_low_fpr(self) -> Estimate | None:
+        """True positive rate at a false positive rate of 1 %, or that asked for."""
+        return self.estimates.get("tpr_at_low_fpr")
+
+
+def judged_summaries(subject: AuditedSubject) -> list[LabelInferenceAttackSummary]:
+    """Summaries of a subject that have trials to judge it by."""
+    return [s for s in subject.summaries if isinstance(s, LabelInferenceAttackSummary)]
 
 
 def record_facts(record: AuditRecord, *, confidence: float = 0.95) -> list[SummaryFacts]:
     """Facts of every summary of a record; each interval has this confidence on its own."""
-    delta = 0.0 if record.claim is None else record.claim.delta
     return [
-        summary_facts(summary, subject.name, role=subject.role, confidence=confidence, delta=delta)
+        facts_within(record, subject, summary, confidence=confidence)
         for subject in record.subjects
-        for summary in subject.summaries
-        if isinstance(summary, LabelInferenceAttackSummary)
+        for summary in judged_summaries(subject)
     ]
+
+
+def facts_within(
+    record: AuditRecord,
+    subject: AuditedSubject,
+    summary: LabelInferenceAttackSummary,
+    *,
+    confidence: float,
+    fpr: float = LOW_FPR,
+) -> SummaryFacts:
+    """Facts of one summary of a record, computed once for everybody who asks."""
+    key = (id(subject), id(summary), confidence, fpr)
+    known = record.known_facts
+    if key not in known:
+        known[key] = summary_facts(
+            summary,
+            subject.name,
+            role=subject.role,
+            confidence=confidence,
+            delta=record.delta,
+            fpr=fpr,
+        )
+    return known[key]
 
 
 def summary_facts(
@@ -82,42 +126,36 @@ def summary_facts(
     fpr: float = LOW_FPR,
 ) -> SummaryFacts:
     """Facts of one summary."""
-    labels = np.asarray(summary.labels)
-    right = int(np.sum(labels == np.asarray(summary.predictions)))
-    accuracy = _share(right, len(labels), confidence)
-    about: dict[str, Any] = {
-        "subject": subject,
-        "role": role,
-        "attack": str(getattr(summary, "attack", "")),
-        "target": str(getattr(summary, "target_id", "")),
-        "generator": str(getattr(summary, "generator", "")),
-        "dataset": str(getattr(summary, "dataset", "")),
-        "trials": len(labels),
-        "chance": _chance(labels),
-        "accuracy": accuracy,
-    }
-    if not isinstance(summary, BinaryLabelInferenceAttackSummary) or len(np.unique(labels)) < 2:
-        nothing: dict[str, Any] = dict.fromkeys(("advantage", "auc", "tpr_at_low_fpr", "epsilon"))
-        return SummaryFacts(**about, **nothing, epsilon_high=math.inf)
-    positive = labels.astype(bool)
-    scores = _comparable(summary)
-    bound, high = _epsilon(summary, confidence, delta)
-    pairs = _pairs(positive, summary.groups)
-    if pairs is None:
-        advantage = _advantage(positive, summary.predictions, confidence)
-        auc = _auc(scores[positive], scores[~positive], confidence)
-    else:
-        # The two trials of a pair depend on each other, so the worlds are bounded one by one.
-        about["accuracy"], advantage = _from_rates(positive, summary.predictions, confidence)
-        auc = _auc(scores[pairs[0]], scores[pairs[1]], confidence, paired=True)
+    bound, high, reason = _epsilon(summary, confidence, delta)
     return SummaryFacts(
-        **about,
-        advantage=advantage,
-        auc=auc,
-        tpr_at_low_fpr=_low_fpr(positive, scores, fpr, confidence),
+        subject=subject,
+        role=role,
+        attack=str(summary.attack),
+        target=str(summary.target_id),
+        generator=str(summary.generator),
+        dataset=str(summary.dataset),
+        trials=len(summary),
+        dependence=summary.dependence,
+        chance=_chance(summary.labels),
+        estimates=_estimates(summary, confidence, fpr),
         epsilon=bound,
         epsilon_high=high,
+        no_epsilon=reason,
     )
+
+
+def _estimates(
+    summary: LabelInferenceAttackSummary, confidence: float, fpr: float
+) -> dict[str, Estimate]:
+    found = {}
+    for measure in MEASURES:
+        if measure.fact is None:
+            continue
+        at = measure if measure.at_fpr is None else measure.at_fpr(fpr)
+        value = estimate(at, summary, confidence)
+        if value is not None:
+            found[measure.fact] = value
+    return found
 
 
 def _chance(labels: np.ndarray) -> float:
@@ -128,92 +166,16 @@ def _chance(labels: np.ndarray) -> float:
     return float(counts.max() / counts.sum())
 
 
-def _share(count: int, total: int, confidence: float) -> Estimate:
-    if total == 0:
-        return Estimate(math.nan, 0.0, 1.0)
-    low, high = stats.clopper_pearson(count, total, confidence, "two-sided")
-    return Estimate(count / total, float(low), float(high))
-
-
-def _advantage(positive: np.ndarray, guesses: np.ndarray, confidence: float) -> Estimate:
-    guessed = np.asarray(guesses).astype(bool)
-    found = stats.advantage_interval(
-        int(np.sum(guessed & positive)),
-        int(positive.sum()),
-        int(np.sum(guessed & ~positive)),
-        int((~positive).sum()),
-        confidence=confidence,
-    )
-    return Estimate(found.value, found.low, found.high)
-
-
-def _pairs(positive: np.ndarray, groups: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Positions of the two trials of each pair, where all trials come in pairs."""
-    if groups is None or len(positive) % 2 or len(np.unique(groups)) != len(positive) // 2:
-        return None
-    order = np.lexsort((~positive, np.asarray(groups))).reshape(-1, 2)
-    first, second = order[:, 0], order[:, 1]
-    whole = positive[first].all() and not positive[second].any()
-    return (first, second) if whole else None
-
-
-def _from_rates(
-    positive: np.ndarray, guesses: np.ndarray, confidence: float
-) -> tuple[Estimate, Estimate]:
-    """Accuracy and advantage from exact limits of the two rates, whatever their dependence."""
-    guessed = np.asarray(guesses).astype(bool)
-    each = 1 - (1 - confidence) / 2
-    tpr = _share(int(np.sum(guessed & positive)), int(positive.sum()), each)
-    fpr = _share(int(np.sum(guessed & ~positive)), int((~positive).sum()), each)
-    advantage = Estimate(tpr.value - fpr.value, tpr.low - fpr.high, tpr.high - fpr.low)
-    accuracy = Estimate(
-        *((1 + end) / 2 for end in (advantage.value, advantage.low, advantage.high))
-    )
-    return accuracy, advantage
-
-
-def _auc(
-    positive: np.ndarray, negative: np.ndarray, confidence: float, *, paired: bool = False
-) -> Estimate | None:
-    if min(len(positive), len(negative)) < 2:
-        return None
-    found = stats.auc_interval(positive, negative, confidence=confidence, paired=paired)
-    return Estimate(found.value, found.low, found.high)
-
-
-def _low_fpr(positive: np.ndarray, scores: np.ndarray, fpr: float, confidence: float) -> Estimate:
-    """The threshold looks at the negatives alone, so the TPR keeps its exact interval."""
-    point = metrics.tpr_at_fpr(positive, scores, fpr)
-    total = int(positive.sum())
-    return _share(round(point.tpr * total), total, confidence)
-
-
-def _comparable(summary: BinaryLabelInferenceAttackSummary) -> np.ndarray:
-    """Scores, or guesses where there are none; no score at all counts as the lowest."""
-    scores = np.asarray(summary.predictions if summary.scores is None else summary.scores, float)
-    return np.where(np.isnan(scores), -np.inf, scores)
-
-
 def _epsilon(
-    summary: BinaryLabelInferenceAttackSummary, confidence: float, delta: float
-) -> tuple[stats.EpsilonBound | None, float]:
+    summary: LabelInferenceAttackSummary, confidence: float, delta: float
+) -> tuple[stats.EpsilonBound | None, float, str | None]:
+    if not isinstance(summary, BinaryLabelInferenceAttackSummary):
+        return None, math.inf, "the secret has more than two values"
+    if len(np.unique(summary.labels)) < 2:
+        return None, math.inf, "all trials have the same secret"
     try:
         choice = stats.select_threshold(summary, delta=delta)
         bound = stats.certify(choice, summary, confidence=confidence, delta=delta)
-    except StatisticsError:
-        return None, math.inf
-    return bound, _attack_epsilon_high(summary, choice, confidence)
-
-
-def _attack_epsilon_high(
-    summary: BinaryLabelInferenceAttackSummary, choice: stats.ThresholdChoice, confidence: float
-) -> float:
-    """Largest epsilon that this attack at its threshold may show, both rates at their limits."""
-    kept = choice.remaining
-    positive = np.asarray(summary.labels).astype(bool)[kept]
-    event = _comparable(summary)[kept] >= choice.threshold
-    each = 1 - (1 - confidence) / 2
-    tp, fp = int(np.sum(event & positive)), int(np.sum(event & ~positive))
-    tpr_high = float(stats.clopper_pearson(tp, int(positive.sum()), each, "upper"))
-    fpr_low = float(stats.clopper_pearson(fp, int((~positive).sum()), each, "lower"))
-    return metrics.effective_epsilon_from_rates(tpr_high, fpr_low)
+    except StatisticsError as error:
+        return None, math.inf, summary.dependence.refusal or str(error)
+    return bound, stats.attack_epsilon_high(choice, summary, bound), None

@@ -6,12 +6,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tapas.results._audit_record import AuditRecord, Gate
-from tapas.results._facts import Estimate, SummaryFacts, summary_facts
-from tapas.results._label_inference import LabelInferenceAttackSummary
+from tapas.results._claims import ClaimOutcome
+from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
+from tapas.results._findings import Findings, shared_by_audited
+from tapas.results._measures import MEASURES
+from tapas.results._rounding import rounded_down, rounded_up
+
+__all__ = ["GateOutcome", "Verdict", "decide", "gate_title"]
 
 State = Literal["pass", "fail", "inconclusive"]
 
 EXIT_FINE, EXIT_FAILED, EXIT_NOTHING_RAN, EXIT_INCONCLUSIVE = 0, 1, 5, 6
+_LIMITED = {measure.gate: measure for measure in MEASURES if measure.gate is not None}
 
 
 @dataclass(frozen=True)
@@ -36,70 +42,93 @@ class GateOutcome:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the gates say together.
+    """What the gates and the claim say together.
 
     Attributes
     ----------
     state : {"pass", "fail", "inconclusive", "none"}
-        "none" where the audit has no gates.
+        "none" where the audit has no gates and its claim, if any, is not contradicted.
     exit_code : int
     outcomes : tuple of GateOutcome
     words : str
+    claim : ClaimOutcome or None
+        None where the audit states no claim.
     """
 
-    state: str
+    state: Literal["pass", "fail", "inconclusive", "none"]
     exit_code: int
     outcomes: tuple[GateOutcome, ...]
     words: str
+    claim: ClaimOutcome | None = None
+
+    @property
+    def contradicts_claim(self) -> bool:
+        """Whether more was shown than the claim allows."""
+        return self.claim is not None and self.claim.state == "contradicted"
 
 
 def decide(record: AuditRecord, gates: Iterable[Gate] | None = None) -> Verdict:
-    """Judge a record by its gates: they act on interval ends, and a crash never passes."""
+    """Judge a record by its gates and its claim.
+
+    Gates act on interval ends, and a crash never passes. A claim that is contradicted fails; one
+    that is not is no reason to pass.
+    """
     outcomes = tuple(_judge(record, gate) for gate in (record.gates if gates is None else gates))
+    claim = None if record.claim is None else Findings(record).claim
     if not any(subject.summaries for subject in record.audited):
         words = "no attack was carried out"
         words += f": {record.stopped}" if record.stopped else ""
-        return Verdict("inconclusive", EXIT_NOTHING_RAN, outcomes, words)
-    if not outcomes:
-        return Verdict("none", EXIT_FINE, (), "no gates were set")
+        return Verdict("inconclusive", EXIT_NOTHING_RAN, outcomes, words, claim)
     states = {outcome.state for outcome in outcomes}
+    if claim is not None and claim.state == "contradicted":
+        words = "the claimed epsilon is contradicted"
+        words += f"; {_said(outcomes)}" if outcomes else ""
+        return Verdict("fail", EXIT_FAILED, outcomes, words, claim)
+    if not outcomes:
+        return Verdict("none", EXIT_FINE, (), "no gates were set", claim)
     if "fail" in states:
-        return Verdict("fail", EXIT_FAILED, outcomes, _count(outcomes, "fail", "failed"))
+        return Verdict("fail", EXIT_FAILED, outcomes, _said(outcomes), claim)
     if "inconclusive" in states:
-        words = _count(outcomes, "inconclusive", "could not be decided")
-        return Verdict("inconclusive", EXIT_INCONCLUSIVE, outcomes, words)
-    return Verdict("pass", EXIT_FINE, outcomes, _count(outcomes, "pass", "passed"))
+        return Verdict("inconclusive", EXIT_INCONCLUSIVE, outcomes, _said(outcomes), claim)
+    return Verdict("pass", EXIT_FINE, outcomes, _said(outcomes), claim)
+
+
+def gate_title(gate: Gate) -> str:
+    """What a gate limits, as people write it."""
+    measure = _LIMITED.get(gate.metric)
+    if measure is None:
+        return "Epsilon"
+    return measure.title if measure.at_fpr is None else measure.at_fpr(gate.fpr).title
 
 
 def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
-    summaries = [
-        (subject.name, summary)
-        for subject in record.audited
-        for summary in subject.summaries
-        if isinstance(summary, LabelInferenceAttackSummary)
-    ]
-    crashes = sum(len(subject.crashes) for subject in record.audited)
-    if not summaries:
-        return GateOutcome(gate, "inconclusive", -math.inf, math.inf, "nothing was measured")
     # All attacks and targets are judged together, so each interval shares the error.
-    confidence = 1 - (1 - gate.confidence) / len(summaries)
-    delta = 0.0 if record.claim is None else record.claim.delta
+    confidence = shared_by_audited(record, gate.confidence)
+    found = [
+        facts_within(record, subject, summary, confidence=confidence, fpr=gate.fpr)
+        for subject in record.audited
+        for summary in judged_summaries(subject)
+    ]
+    if not found:
+        return _undecided(gate, "nothing was measured")
     ends = []
-    for subject, summary in summaries:
-        facts = summary_facts(summary, subject, confidence=confidence, delta=delta, fpr=gate.fpr)
-        found = _interval(facts, gate.metric)
-        if found is None:
-            words = (
-                f"{gate.metric} is not defined for {facts.attack} on target {facts.target} (a "
-                f"secret of more than two values, or of one only): limit accuracy instead"
+    for facts in found:
+        interval = _interval(facts, gate.metric)
+        if interval is None:
+            return _undecided(
+                gate,
+                f"{gate.metric} is not defined for {_where(facts)} (a secret of more than two "
+                "values, or of one only): limit accuracy instead",
             )
-            return GateOutcome(gate, "inconclusive", -math.inf, math.inf, words)
-        ends.append((*found, facts))
-    worst = max(ends, key=lambda end: (end[0] > gate.at_most, end[1], end[0]))
-    low, high, facts = worst
-    name = {"auc": "AUC", "tpr_at_fpr": f"TPR at FPR {gate.fpr:g}"}.get(gate.metric, gate.metric)
-    where = f"{facts.attack} on target {facts.target}"
-    between = f"{name} between {_short(low)} and {_short(high)} ({where})"
+        ends.append((*interval, facts))
+    low, high, facts = max(ends, key=lambda end: (end[0] > gate.at_most, end[1], end[0]))
+    crashes = sum(len(subject.crashes) for subject in record.audited)
+    return _outcome(gate, low, high, _where(facts), crashes)
+
+
+def _outcome(gate: Gate, low: float, high: float, where: str, crashes: int) -> GateOutcome:
+    ends = f"{rounded_down(low, 3)} and {rounded_up(high, 3)}".replace("∞", "infinity")
+    between = f"{gate_title(gate)} between {ends} ({where})"
     if low > gate.at_most:
         return GateOutcome(gate, "fail", low, high, f"{between}, above {gate.at_most:g}")
     if crashes:
@@ -111,26 +140,26 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
     return GateOutcome(gate, "inconclusive", low, high, words)
 
 
+def _undecided(gate: Gate, words: str) -> GateOutcome:
+    return GateOutcome(gate, "inconclusive", -math.inf, math.inf, words)
+
+
 def _interval(facts: SummaryFacts, metric: str) -> tuple[float, float] | None:
-    if metric == "epsilon":
-        low = 0.0 if facts.epsilon is None else float(facts.epsilon)
-        return low, facts.epsilon_high
-    estimates: dict[str, Estimate | None] = {
-        "accuracy": facts.accuracy,
-        "advantage": facts.advantage,
-        "auc": facts.auc,
-        "tpr_at_fpr": facts.tpr_at_low_fpr,
-    }
-    estimate = estimates[metric]
+    measure = _LIMITED.get(metric)
+    if measure is None:
+        return (0.0 if facts.epsilon is None else float(facts.epsilon)), facts.epsilon_high
+    estimate = None if measure.fact is None else facts.estimates.get(measure.fact)
     return None if estimate is None else (estimate.low, estimate.high)
 
 
-def _count(outcomes: tuple[GateOutcome, ...], state: str, words: str) -> str:
+def _where(facts: SummaryFacts) -> str:
+    return f"{facts.attack} on target {facts.target}"
+
+
+def _said(outcomes: tuple[GateOutcome, ...]) -> str:
+    words = {"fail": "failed", "inconclusive": "could not be decided", "pass": "passed"}
+    states = [outcome.state for outcome in outcomes]
+    worst = next(state for state in words if state in states)
     if len(outcomes) == 1:
-        return f"the gate {words}"
-    number = sum(outcome.state == state for outcome in outcomes)
-    return f"{number} of {len(outcomes)} gates {words}"
-
-
-def _short(value: float) -> str:
-    return "infinity" if math.isinf(value) else f"{value:.3g}"
+        return f"the gate {words[worst]}"
+    return f"{states.count(worst)} of {len(outcomes)} gates {words[worst]}"

@@ -1,39 +1,32 @@
 """Summaries of membership and attribute inference: outcomes with a description of the game."""
 
-from collections.abc import Sequence
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tapas import metrics
 from tapas._validate import listing
 from tapas.errors import ConfigError
+from tapas.game import Value
 from tapas.results._filenames import file_safe
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
     LabelInferenceAttackSummary,
+    TrialFacts,
 )
 
 __all__ = ["AIAttackSummary", "BinaryAIAttackSummary", "MIAttackSummary"]
 
 
 class _Described(LabelInferenceAttackSummary):
-    """A summary that knows what was attacked, how, on which data and about whom."""
+    """A summary whose table and files say what was attacked, how, on which data and about whom."""
 
-    generator: Any
-    attack: Any
-    dataset: Any
-    target_id: Any
-
-    def _describe(self, generator: Any, attack: Any, dataset: Any, target_id: Any) -> None:
-        self.generator = generator
-        self.attack = attack
-        self.dataset = dataset
-        self.target_id = target_id
-
-    def _description(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
+        """What was attacked, as the first columns of tables show it."""
         return {
             "dataset": self.dataset,
             "target_id": self.target_id,
@@ -41,17 +34,54 @@ class _Described(LabelInferenceAttackSummary):
             "attack": self.attack,
         }
 
-    def _fields(self) -> dict[str, Any]:
-        return super()._fields() | {
-            "generator_info": self.generator,
-            "attack_info": self.attack,
-            "dataset_info": self.dataset,
-            "target_id": self.target_id,
-        }
-
     def _filename(self, kind: str, *parts: object) -> str:
         words = [self.dataset, self.attack, self.generator, f"Target{self.target_id}", *parts]
         return file_safe("_".join(str(word) for word in ("result", kind, *words))) + ".csv"
+
+
+class _AboutAttribute(_Described):
+    """The same, of an attack that guesses an attribute."""
+
+    def __init__(
+        self,
+        labels: Iterable[object],
+        predictions: Iterable[object],
+        scores: ArrayLike | None = None,
+        generator_info: object = "",
+        attack_info: object = "",
+        dataset_info: object = "",
+        target_id: object = "",
+        sensitive_attribute: object = "",
+        positive_value: Value | None = None,
+        *,
+        attribute_values: Sequence[Value] | None = None,
+        **trials: Unpack[TrialFacts],
+    ) -> None:
+        LabelInferenceAttackSummary.__init__(self, labels, predictions, scores, **trials)
+        self._describe(generator_info, attack_info, dataset_info, target_id)
+        self.sensitive_attribute = sensitive_attribute
+        self._name_values(positive_value, attribute_values)
+
+    @abstractmethod
+    def _name_values(
+        self, positive_value: Value | None, attribute_values: Sequence[Value] | None
+    ) -> None:
+        """Take note of the values that the attribute may have."""
+
+    def get_header(self) -> list[str]:
+        """Return the names of the columns of `get_metrics`."""
+        return list(self.get_metrics().columns)
+
+    def get_metric_filename(self, postfix: object = "") -> str:
+        """Return the name of the file that `write_metrics` writes."""
+        return self._filename("aia", self.sensitive_attribute, postfix)
+
+    def described(self) -> dict[str, object]:
+        """What was attacked, as the first columns of tables show it."""
+        return super().described() | {"sensitive_attribute": self.sensitive_attribute}
+
+    def _fields(self) -> dict[str, object]:
+        return super()._fields() | {"sensitive_attribute": self.sensitive_attribute}
 
 
 class MIAttackSummary(_Described, BinaryLabelInferenceAttackSummary):
@@ -65,25 +95,23 @@ class MIAttackSummary(_Described, BinaryLabelInferenceAttackSummary):
         Score of each trial, higher meaning likelier a member; optional.
     generator_info, attack_info, dataset_info, target_id
         Display names of the mechanism, the attack, the data and the target.
-    groups, relation
+    groups, relation, dependence
         As in `LabelInferenceAttackSummary`.
     """
 
     def __init__(
         self,
-        labels: Any,
-        predictions: Any,
-        scores: Any = None,
-        generator_info: Any = "",
-        attack_info: Any = "",
-        dataset_info: Any = "",
-        target_id: Any = "",
-        *,
-        groups: Any = None,
-        relation: str | None = None,
+        labels: Iterable[object],
+        predictions: Iterable[object],
+        scores: ArrayLike | None = None,
+        generator_info: object = "",
+        attack_info: object = "",
+        dataset_info: object = "",
+        target_id: object = "",
+        **trials: Unpack[TrialFacts],
     ) -> None:
         BinaryLabelInferenceAttackSummary.__init__(
-            self, labels, predictions, scores, True, groups=groups, relation=relation
+            self, labels, predictions, scores, True, **trials
         )
         self._describe(generator_info, attack_info, dataset_info, target_id)
 
@@ -92,7 +120,7 @@ class MIAttackSummary(_Described, BinaryLabelInferenceAttackSummary):
         return self._filename("mia", postfix)
 
 
-class AIAttackSummary(_Described):
+class AIAttackSummary(_AboutAttribute):
     """Outcome of an attribute inference attack on one target, for any number of values.
 
     Parameters
@@ -108,30 +136,20 @@ class AIAttackSummary(_Described):
     attribute_values
         Its values, in the order of the columns of `scores`. By default the sorted
         values that occur.
-    groups, relation
+    groups, relation, dependence
         As in `LabelInferenceAttackSummary`.
     """
 
-    def __init__(
-        self,
-        labels: Any,
-        predictions: Any,
-        scores: Any = None,
-        generator_info: Any = "",
-        attack_info: Any = "",
-        dataset_info: Any = "",
-        target_id: Any = "",
-        sensitive_attribute: Any = "",
-        *,
-        attribute_values: Sequence[Any] | None = None,
-        groups: Any = None,
-        relation: str | None = None,
+    secret_kind = "values"
+
+    def _name_values(
+        self, positive_value: Value | None, attribute_values: Sequence[Value] | None
     ) -> None:
-        LabelInferenceAttackSummary.__init__(
-            self, labels, predictions, scores, groups=groups, relation=relation
-        )
-        self._describe(generator_info, attack_info, dataset_info, target_id)
-        self.sensitive_attribute = sensitive_attribute
+        if positive_value is not None:
+            raise ConfigError(
+                f"no value of {self.sensitive_attribute!r} is the positive one where there may be "
+                "many; make a BinaryAIAttackSummary"
+            )
         self.attribute_values = self._ordered_values(attribute_values)
 
     @property
@@ -153,29 +171,13 @@ class AIAttackSummary(_Described):
         guessed = self.predictions[:, None] == np.asarray(self.attribute_values)
         return guessed.astype(np.float64)
 
-    def resampled_metrics(
-        self, num_replicates: int, *, rng: np.random.Generator
-    ) -> dict[str, NDArray[np.float64]]:
-        """Bootstrap the metrics, drawing dependent trials together."""
-        return metrics.resampled_value_metrics(
-            self.labels,
-            self.predictions,
-            self.value_scores,
-            self.attribute_values,
-            num_replicates=num_replicates,
-            rng=rng,
-            groups=self.groups,
+    def outcomes(self) -> metrics.Outcomes:
+        """Its trials, ready to be counted many times."""
+        return metrics.Outcomes(
+            self.labels, self.predictions, self.value_scores, self.attribute_values
         )
 
-    def get_header(self) -> list[str]:
-        """Return the names of the columns of `get_metrics`."""
-        return list(self.get_metrics().columns)
-
-    def get_metric_filename(self, postfix: object = "") -> str:
-        """Return the name of the file that `write_metrics` writes."""
-        return self._filename("aia", self.sensitive_attribute, postfix)
-
-    def _ordered_values(self, given: Sequence[Any] | None) -> tuple[Any, ...]:
+    def _ordered_values(self, given: Sequence[Value] | None) -> tuple[Value, ...]:
         occurring = np.unique(np.concatenate([self.labels, self.predictions])).tolist()
         values = tuple(occurring if given is None else given)
         columns = (
@@ -194,73 +196,36 @@ class AIAttackSummary(_Described):
             )
         return values
 
-    def _description(self) -> dict[str, Any]:
-        return super()._description() | {"sensitive_attribute": self.sensitive_attribute}
-
-    def _metric_values(self) -> dict[str, float]:
-        return {
-            "accuracy": self.accuracy,
-            "balanced_accuracy": self.balanced_accuracy,
-            "macro_auc": self.macro_auc,
-        }
-
-    def _fields(self) -> dict[str, Any]:
-        return super()._fields() | {
-            "sensitive_attribute": self.sensitive_attribute,
-            "attribute_values": self.attribute_values,
-        }
+    def _fields(self) -> dict[str, object]:
+        return super()._fields() | {"attribute_values": self.attribute_values}
 
 
-class BinaryAIAttackSummary(_Described, BinaryLabelInferenceAttackSummary):
+class BinaryAIAttackSummary(_AboutAttribute, BinaryLabelInferenceAttackSummary):
     """Outcome of an attribute inference attack on one target, for an attribute of two values.
 
     Parameters
     ----------
-    labels, predictions
-        True and guessed value of each trial.
-    scores
-        Score of each trial, higher meaning likelier the positive value; optional.
-    generator_info, attack_info, dataset_info, target_id
-        Display names of the mechanism, the attack, the data and the target.
-    sensitive_attribute
-        Name of the attribute that is guessed.
+    labels, predictions, scores
+        True and guessed value of each trial, and its score, higher meaning likelier the
+        positive value; optional.
+    generator_info, attack_info, dataset_info, target_id, sensitive_attribute
+        As in `AIAttackSummary`.
+    attribute_values
+        The two values, of which the second is positive; optional.
     positive_value
-        The value that becomes 1; the other becomes 0.
-    groups, relation
+        The value that becomes 1; every other becomes 0. By default the second of
+        `attribute_values`, or 1.
+    groups, relation, dependence
         As in `LabelInferenceAttackSummary`.
     """
 
-    def __init__(
-        self,
-        labels: Any,
-        predictions: Any,
-        scores: Any = None,
-        generator_info: Any = "",
-        attack_info: Any = "",
-        dataset_info: Any = "",
-        target_id: Any = "",
-        sensitive_attribute: Any = "",
-        positive_value: Any = 1,
-        *,
-        groups: Any = None,
-        relation: str | None = None,
+    def _name_values(
+        self, positive_value: Value | None, attribute_values: Sequence[Value] | None
     ) -> None:
-        BinaryLabelInferenceAttackSummary.__init__(
-            self, labels, predictions, scores, positive_value, groups=groups, relation=relation
-        )
-        self._describe(generator_info, attack_info, dataset_info, target_id)
-        self.sensitive_attribute = sensitive_attribute
-
-    def get_header(self) -> list[str]:
-        """Return the names of the columns of `get_metrics`."""
-        return list(self.get_metrics().columns)
-
-    def get_metric_filename(self, postfix: object = "") -> str:
-        """Return the name of the file that `write_metrics` writes."""
-        return self._filename("aia", self.sensitive_attribute, postfix)
-
-    def _description(self) -> dict[str, Any]:
-        return super()._description() | {"sensitive_attribute": self.sensitive_attribute}
-
-    def _fields(self) -> dict[str, Any]:
-        return super()._fields() | {"sensitive_attribute": self.sensitive_attribute}
+        if attribute_values is not None and len(attribute_values) != 2:
+            raise ConfigError(
+                f"an attribute of two values was expected, got {listing(attribute_values)}; make "
+                "an AIAttackSummary"
+            )
+        default = 1 if attribute_values is None else attribute_values[1]
+        self._map_to_binary(default if positive_value is None else positive_value)

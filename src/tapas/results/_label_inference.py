@@ -1,19 +1,42 @@
 """Summaries of attacks that guess a label, whatever the label stands for."""
 
-from typing import Any
+import copy
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Self, TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tapas import metrics
 from tapas._validate import check_choice
 from tapas.errors import ConfigError
+from tapas.game import Relation, Value
 from tapas.results._arrays import RELATIONS, decisions, equal_to, group_ids, score_array
 from tapas.results._filenames import file_safe
+from tapas.results._measures import MEASURES, SecretKind
+from tapas.results._resampling import named_metrics, resampled_metrics
 from tapas.results._summary import AttackSummary
+from tapas.stats import Dependence
 
-__all__ = ["BinaryLabelInferenceAttackSummary", "LabelInferenceAttackSummary"]
+__all__ = ["BinaryLabelInferenceAttackSummary", "LabelInferenceAttackSummary", "TrialFacts"]
+
+
+class TrialFacts(TypedDict, total=False):
+    """What is known of the trials besides their outcomes."""
+
+    groups: ArrayLike | None
+    relation: Relation | None
+    dependence: Dependence | str | None
+
+
+class About(TrialFacts, total=False):
+    """The same, and display names of what was attacked."""
+
+    generator_info: object
+    attack_info: object
+    dataset_info: object
+    target_id: object
 
 
 class LabelInferenceAttackSummary(AttackSummary):
@@ -32,21 +55,40 @@ class LabelInferenceAttackSummary(AttackSummary):
         a pair. None: all trials are independent.
     relation
         Which neighbours were played, "add/remove" or "replace"; None if unknown.
+    dependence
+        How trials depend on each other (`Dependence`); None reads it off `groups`.
+    generator_info, attack_info, dataset_info, target_id
+        Display names of the mechanism, the attack, the data and the target.
 
     Attributes
     ----------
     labels, predictions, scores, groups
         Read-only arrays; `scores` and `groups` may be None.
+    dependence : Dependence
+    generator, attack, dataset, target_id
+        The display names.
+    sensitive_attribute
+        Name of the attribute that is guessed; empty where none is.
+    secret_kind : {"label", "binary", "values"}
+        Which measures are defined.
     """
+
+    secret_kind: ClassVar[SecretKind] = "label"
+    sensitive_attribute: object = ""
 
     def __init__(
         self,
-        labels: Any,
-        predictions: Any,
-        scores: Any = None,
+        labels: Iterable[object],
+        predictions: Iterable[object],
+        scores: ArrayLike | None = None,
         *,
-        groups: Any = None,
-        relation: str | None = None,
+        groups: ArrayLike | None = None,
+        relation: Relation | None = None,
+        dependence: Dependence | str | None = None,
+        generator_info: object = "",
+        attack_info: object = "",
+        dataset_info: object = "",
+        target_id: object = "",
     ) -> None:
         self.labels = decisions(labels, "labels")
         self.predictions = decisions(predictions, "predictions")
@@ -58,12 +100,22 @@ class LabelInferenceAttackSummary(AttackSummary):
         self.scores = score_array(scores, len(self.labels))
         self.groups = group_ids(groups, len(self.labels))
         self.relation = None if relation is None else check_choice(relation, "relation", RELATIONS)
+        self.dependence = Dependence.stated(dependence, self.labels, self.groups)
+        self._describe(generator_info, attack_info, dataset_info, target_id)
+
+    def _describe(
+        self, generator: object, attack: object, dataset: object, target_id: object
+    ) -> None:
+        self.generator = generator
+        self.attack = attack
+        self.dataset = dataset
+        self.target_id = target_id
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __repr__(self) -> str:
-        facts = [f"{name}={value!r}" for name, value in self._description().items()]
+        facts = [f"{name}={value!r}" for name, value in self.described().items()]
         return f"{type(self).__name__}({', '.join([*facts, f'{len(self)} trials'])})"
 
     @property
@@ -78,25 +130,57 @@ class LabelInferenceAttackSummary(AttackSummary):
 
     def get_metrics(self) -> pd.DataFrame:
         """Return a data frame of one row: what was attacked, then the metrics."""
-        return pd.DataFrame([self._description() | self._metric_values()])
+        values = {m.name: m.point(self) for m in MEASURES if self.secret_kind in m.columns}
+        return pd.DataFrame([self.described() | values])
+
+    def resampled_metrics(
+        self,
+        num_replicates: int,
+        names: Sequence[str] | None = None,
+        *,
+        rng: np.random.Generator,
+    ) -> dict[str, NDArray[np.float64]]:
+        """Bootstrap metrics, those of `get_metrics` by default, drawing dependent trials together.
+
+        NaN where nobody knows how trials depend on each other.
+        """
+        return resampled_metrics(self, num_replicates, named_metrics(self, names), rng=rng)
+
+    def drawn(self, trials: NDArray[np.intp]) -> Self:
+        """The same summary of some of its trials, in that order; one may occur several times."""
+        found = copy.copy(self)
+        found.labels, found.predictions = self.labels[trials], self.predictions[trials]
+        found.scores = None if self.scores is None else self.scores[trials]
+        found.groups = None if self.groups is None else self.groups[trials]
+        return found
+
+    def outcomes(self) -> metrics.Outcomes:
+        """Its trials, ready to be counted many times."""
+        return metrics.Outcomes(self.labels, self.predictions, self.scores)
+
+    @property
+    def num_units(self) -> int:
+        """How many trials, or groups of dependent ones, there are; each record of one release."""
+        if self.groups is None or self.dependence.is_by_record:
+            return len(self)
+        return len(np.unique(self.groups))
 
     def get_metric_filename(self, postfix: object = "") -> str:
         """Return the name of the file that `write_metrics` writes."""
         return file_safe(f"result_labelIA_{postfix}") + ".csv"
 
-    def _description(self) -> dict[str, Any]:
-        return {}
-
-    def _metric_values(self) -> dict[str, float]:
-        return {"accuracy": self.accuracy}
-
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, object]:
         return {
             "labels": self.labels,
             "predictions": self.predictions,
             "scores": self.scores,
             "groups": self.groups,
             "relation": self.relation,
+            "dependence": str(self.dependence),
+            "generator_info": self.generator,
+            "attack_info": self.attack,
+            "dataset_info": self.dataset,
+            "target_id": self.target_id,
         }
 
 
@@ -105,9 +189,9 @@ class BinaryLabelInferenceAttackSummary(LabelInferenceAttackSummary):
 
     Parameters
     ----------
-    labels, predictions, scores, groups, relation
-        As in `LabelInferenceAttackSummary`; `scores` has one number per trial,
-        higher meaning likelier positive.
+    labels, predictions, scores, groups, relation, dependence
+        As in `LabelInferenceAttackSummary`, and the display names; `scores` has one
+        number per trial, higher meaning likelier positive.
     positive_label
         The label that becomes 1; every other one becomes 0.
 
@@ -117,22 +201,20 @@ class BinaryLabelInferenceAttackSummary(LabelInferenceAttackSummary):
         Read-only arrays of 0 and 1.
     """
 
+    secret_kind = "binary"
+
     def __init__(
         self,
-        labels: Any,
-        predictions: Any,
-        scores: Any = None,
-        positive_label: Any = 1,
-        *,
-        groups: Any = None,
-        relation: str | None = None,
+        labels: Iterable[object],
+        predictions: Iterable[object],
+        scores: ArrayLike | None = None,
+        positive_label: Value = 1,
+        **about: Unpack[About],
     ) -> None:
-        LabelInferenceAttackSummary.__init__(
-            self, labels, predictions, scores, groups=groups, relation=relation
-        )
+        LabelInferenceAttackSummary.__init__(self, labels, predictions, scores, **about)
         self._map_to_binary(positive_label)
 
-    def _map_to_binary(self, positive_label: Any) -> None:
+    def _map_to_binary(self, positive_label: Value) -> None:
         self.positive_label = positive_label
         self.labels = equal_to(self.labels, positive_label)
         self.predictions = equal_to(self.predictions, positive_label)
@@ -181,8 +263,11 @@ class BinaryLabelInferenceAttackSummary(LabelInferenceAttackSummary):
     def effective_epsilon(self) -> float:
         """Point estimate, over thresholds, of the epsilon the attack shows; may be infinite.
 
-        It claims no confidence: `tapas.report.EffectiveEpsilonReport` gives a bound.
+        It claims no confidence: `tapas.report.EffectiveEpsilonReport` gives a bound. NaN where
+        trials depend on each other so that they show no epsilon (`dependence`).
         """
+        if self.dependence.refusal is not None:
+            return float("nan")
         if self.scores is None:
             return metrics.effective_epsilon_from_rates(self.tp, self.fp)
         return metrics.effective_epsilon(self.labels, self.scores)
@@ -195,33 +280,5 @@ class BinaryLabelInferenceAttackSummary(LabelInferenceAttackSummary):
         """Return the name of the file that `write_metrics` writes."""
         return file_safe(f"BinaryLIAttack_result_{postfix}") + ".csv"
 
-    def resampled_metrics(
-        self, num_replicates: int, *, rng: np.random.Generator
-    ) -> dict[str, NDArray[np.float64]]:
-        """Bootstrap the metrics, drawing dependent trials together."""
-        return metrics.resampled_metrics(
-            self.labels,
-            self.predictions,
-            self.scores,
-            num_replicates=num_replicates,
-            rng=rng,
-            groups=self.groups,
-        )
-
-    def _scores_or_decisions(self) -> NDArray[Any]:
+    def _scores_or_decisions(self) -> NDArray[np.generic]:
         return self.predictions if self.scores is None else self.scores
-
-    def _metric_values(self) -> dict[str, float]:
-        tpr, fpr = self.tp, self.fp
-        without_scores = self.scores is None
-        return {
-            "accuracy": self.accuracy,
-            "true_positive_rate": tpr,
-            "false_positive_rate": fpr,
-            "mia_advantage": tpr - fpr,
-            "privacy_gain": 1 - (tpr - fpr),
-            "auc": self.auc,
-            "effective_epsilon": metrics.effective_epsilon_from_rates(tpr, fpr)
-            if without_scores
-            else self.effective_epsilon,
-        }

@@ -4,17 +4,29 @@ import importlib
 import json
 import math
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tapas._spec import Plain
 from tapas.errors import StoreError
+from tapas.stats import Dependence
 
-__all__ = ["find_class", "from_json", "from_parquet", "to_json", "to_parquet", "write_text"]
+__all__ = [
+    "as_plain_list",
+    "find_class",
+    "from_json",
+    "from_parquet",
+    "to_json",
+    "to_parquet",
+    "write_text",
+]
 
 FORMAT = "tapas-summary"
-VERSION = 1
+VERSION = 2
+_READABLE = (1, VERSION)
 _KEY = FORMAT.encode()
 _TRIALS = ("labels", "predictions", "scores", "groups")
 
@@ -35,10 +47,10 @@ def from_json(source: str | Path) -> tuple[str, dict[str, Any]]:
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         where = "the text given" if is_text else source
         raise StoreError(f"no summary can be read from {where}: {error}") from error
-    kind, fields = _checked(content, "the text given" if is_text else str(source))
+    kind, version, fields = _checked(content, "the text given" if is_text else str(source))
     if fields.get("scores") is not None:
         fields["scores"] = np.array(fields["scores"], dtype=np.float64)
-    return kind, fields
+    return kind, _as_of_today(version, fields)
 
 
 def to_parquet(kind: str, fields: dict[str, Any], path: str | Path) -> Path:
@@ -72,7 +84,7 @@ def from_parquet(path: str | Path) -> tuple[str, dict[str, Any]]:
     except (OSError, arrow.ArrowException) as error:
         raise StoreError(f"no summary can be read from {path}: {error}") from error
     metadata = (table.schema.metadata or {}).get(_KEY)
-    kind, fields = _checked(json.loads(metadata) if metadata else None, str(path))
+    kind, version, fields = _checked(json.loads(metadata) if metadata else None, str(path))
     columns = {name: table.column(name).to_pylist() for name in table.column_names}
     for name in _TRIALS:
         parts = [columns[key] for key in columns if key.startswith(f"{name}_")]
@@ -80,7 +92,7 @@ def from_parquet(path: str | Path) -> tuple[str, dict[str, Any]]:
             fields[name] = columns[name]
         elif parts:
             fields[name] = np.array(parts, dtype=np.float64).T
-    return kind, fields
+    return kind, _as_of_today(version, fields)
 
 
 def find_class(base: type, kind: str) -> Any:
@@ -106,18 +118,32 @@ def write_text(path: str | Path, text: str) -> None:
     os.replace(part, target)
 
 
-def _checked(content: Any, where: str) -> tuple[str, dict[str, Any]]:
+def _checked(content: object, where: str) -> tuple[str, int, dict[str, Any]]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise StoreError(f"{where} is not a summary written by tapas")
-    if content.get("version") != VERSION:
+    version = content.get("version")
+    if version not in _READABLE:
         raise StoreError(
-            f"{where} has format version {content.get('version')!r}, this version of tapas reads "
-            f"{VERSION}"
+            f"{where} has format version {version!r}, this version of tapas reads "
+            f"{' and '.join(map(str, _READABLE))}"
         )
-    return content["kind"], dict(content["fields"])
+    return content["kind"], version, dict(content["fields"])
 
 
-def _plain(value: Any) -> Any:
+def _as_of_today(version: int, fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields of an earlier version; its audits of one model said so by their target alone."""
+    if version == 1 and fields.get("groups") is None and fields.get("target_id") == "all":
+        fields["dependence"] = str(Dependence.ONE_RELEASE)
+    return fields
+
+
+def as_plain_list(values: Iterable[object]) -> list[Plain]:
+    """Return values as JSON can hold them: None where one is missing, text for other things."""
+    cells = [_plain(value) for value in values]
+    return [None if cell in ("nan", "NaT", "<NA>") else cell for cell in cells]
+
+
+def _plain(value: object) -> Plain:
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, (list, tuple)):

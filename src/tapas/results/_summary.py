@@ -1,13 +1,17 @@
 """What every summary of an attack can do: give its metrics and write them to a file."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from tapas.errors import StoreError
+from tapas.errors import ConfigError, StoreError
 from tapas.results import _display, _storage
+from tapas.stats import Dependence
 
 __all__ = ["AttackSummary"]
 
@@ -17,7 +21,14 @@ class AttackSummary(ABC):
 
     Reports read summaries and nothing else. The arrays are read-only copies of
     what was given.
+
+    Attributes
+    ----------
+    dependence : Dependence
+        How its trials depend on each other; unknown where a summary does not say.
     """
+
+    dependence: Dependence = Dependence.UNKNOWN
 
     @abstractmethod
     def get_metrics(self) -> pd.DataFrame:
@@ -27,7 +38,24 @@ class AttackSummary(ABC):
     def get_metric_filename(self, postfix: object = "") -> str:
         """Return the name of the file that `write_metrics` writes."""
 
-    def _fields(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
+        """What was attacked, as the first columns of tables show it."""
+        return {}
+
+    def resampled_metrics(
+        self,
+        num_replicates: int,
+        names: Sequence[str] | None = None,
+        *,
+        rng: np.random.Generator,
+    ) -> dict[str, NDArray[np.float64]]:
+        """Bootstrap metrics, those of `get_metrics` by default: an array of replicates for each."""
+        raise ConfigError(
+            f"{type(self).__name__} does not say how to resample its trials; write its "
+            "`resampled_metrics`, or derive it from LabelInferenceAttackSummary"
+        )
+
+    def _fields(self) -> dict[str, object]:
         """Return the constructor's arguments that rebuild this summary."""
         raise StoreError(
             f"{type(self).__name__} does not say how to rebuild it; write its `_fields`, "

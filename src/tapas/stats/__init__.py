@@ -5,9 +5,10 @@ Point estimates without a confidence live in `tapas.metrics`.
 
 from tapas.stats._auc import auc_interval
 from tapas.stats._bands import RocBand, max_epsilon_lower_bound, roc_band
-from tapas.stats._bootstrap import bootstrap, weighted_accuracy, weighted_advantage, weighted_auc
+from tapas.stats._bootstrap import bootstrap, percentile_interval, resampled_counts
 from tapas.stats._bound import EpsilonBound
 from tapas.stats._claim import ClaimVerdict, audit_claim, claim_p_value
+from tapas.stats._dependence import Dependence
 from tapas.stats._epsilon import epsilon_lower_bound
 from tapas.stats._gaussian import gaussian_epsilon_from_mu
 from tapas.stats._intervals import (
@@ -16,22 +17,29 @@ from tapas.stats._intervals import (
     clopper_pearson,
     epsilon_from_advantage,
 )
-from tapas.stats._multiplicity import bonferroni, holm
+from tapas.stats._multiplicity import bonferroni, holm, shared_confidence
 from tapas.stats._one_run import one_run_epsilon, one_run_gaussian_epsilon
-from tapas.stats._operating_point import OperatingPoint, tpr_at_fpr
+from tapas.stats._operating_point import OperatingInterval, tpr_at_fpr_interval
 from tapas.stats._planner import audit_power, runs_needed
-from tapas.stats._selection import ThresholdChoice, certify, select_threshold
+from tapas.stats._selection import (
+    ThresholdChoice,
+    attack_epsilon_high,
+    certify,
+    select_threshold,
+)
 from tapas.stats._sequential import SequentialEpsilon, sequential_epsilon
 
 __all__ = [
     "ClaimVerdict",
+    "Dependence",
     "EpsilonBound",
     "Interval",
-    "OperatingPoint",
+    "OperatingInterval",
     "RocBand",
     "SequentialEpsilon",
     "ThresholdChoice",
     "advantage_interval",
+    "attack_epsilon_high",
     "auc_interval",
     "audit_claim",
     "audit_power",
@@ -47,12 +55,12 @@ __all__ = [
     "max_epsilon_lower_bound",
     "one_run_epsilon",
     "one_run_gaussian_epsilon",
+    "percentile_interval",
+    "resampled_counts",
     "roc_band",
     "runs_needed",
     "select_threshold",
     "sequential_epsilon",
-    "tpr_at_fpr",
-    "weighted_accuracy",
-    "weighted_advantage",
-    "weighted_auc",
+    "shared_confidence",
+    "tpr_at_fpr_interval",
 ]

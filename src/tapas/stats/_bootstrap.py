@@ -1,7 +1,7 @@
 """Bootstrap intervals for point metrics, by resampling counts."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,12 +13,20 @@ from tapas.errors import StatisticsError
 from tapas.stats._counts import check_level
 from tapas.stats._intervals import Interval, WidenedInterval
 
-__all__ = ["bootstrap", "weighted_accuracy", "weighted_advantage", "weighted_auc"]
+__all__ = ["bootstrap", "percentile_interval", "resampled_counts"]
 
 FloatArray = NDArray[np.float64]
-Statistic = Callable[..., FloatArray]
+IntArray = NDArray[np.int64]
 
-_CELLS = 4_000_000
+# Cells of one block of resamples: small enough to stay in the processor's cache.
+_BLOCK = 1 << 16
+
+
+class Statistic(Protocol):
+    """Called with the data and how often each trial was drawn in each resample."""
+
+    def __call__(self, *data: NDArray[np.generic], weights: IntArray) -> FloatArray:
+        """One value per row of `weights`."""
 
 
 def bootstrap(
@@ -38,7 +46,7 @@ def bootstrap(
     statistic
         Called as ``statistic(*data, weights=w)`` with w of shape (b, n): how
         often each trial was drawn in each of b resamples; returns b values.
-        `weighted_accuracy`, `weighted_advantage` and `weighted_auc` are such.
+        `tapas.metrics.Outcomes` counts most metrics that way.
     *data
         Arrays whose first axis runs over the n trials.
     method
@@ -61,30 +69,74 @@ def bootstrap(
     Efron (1987), Better bootstrap confidence intervals.
     """
     check_choice(method, "method", ("percentile", "bca"))
-    check_count(num_resamples, "num_resamples", minimum=1)
     alpha = check_level(confidence)
     arrays = [np.asarray(values) for values in data]
     codes, num_units = _units(arrays, groups)
     generator = rng if rng is not None else stream(resolve_seed(seed))
-
-    def evaluate(draws: Iterator[FloatArray]) -> FloatArray:
-        return np.concatenate([statistic(*arrays, weights=draw[:, codes]) for draw in draws])
-
-    value = float(evaluate(iter([np.ones((1, num_units))]))[0])
-    replicates = evaluate(_draws(num_units, codes.size, num_resamples, generator))
-    replicates = replicates[~np.isnan(replicates)]
-    if replicates.size == 0:
-        return WidenedInterval(np.nan, np.nan, value)
+    draws = resampled_counts(codes.size, num_resamples, rng=generator, groups=groups)
+    value = float(statistic(*arrays, weights=np.ones((1, codes.size), dtype=np.int64))[0])
+    replicates = np.concatenate([statistic(*arrays, weights=weights) for weights in draws])
+    if method == "percentile":
+        return percentile_interval(replicates, value, confidence)
+    jackknife = np.concatenate(
+        [statistic(*arrays, weights=weights) for weights in _leave_one_out(codes, num_units)]
+    )
     levels = np.array([alpha / 2, 1 - alpha / 2])
-    if method == "bca":
-        jackknife = evaluate(_leave_one_out(num_units, codes.size))
-        levels = _bca_levels(levels, value, replicates, jackknife)
-    low, high = np.quantile(replicates, levels)
+    known = replicates[~np.isnan(replicates)]
+    return _between(known, value, _bca_levels(levels, value, known, jackknife))
+
+
+def resampled_counts(
+    num_trials: int,
+    num_resamples: int,
+    *,
+    rng: np.random.Generator,
+    groups: ArrayLike | None = None,
+) -> Iterator[IntArray]:
+    """Yield blocks of shape (resamples, trials): how often each trial was drawn.
+
+    As many units are drawn, with replacement, as there are: trials, or whole `groups`.
+    """
+    check_count(num_resamples, "num_resamples", minimum=1)
+    if not num_trials:
+        raise StatisticsError("there are no trials to resample; run the attack first")
+    member = None
+    units = num_trials
+    if groups is not None:
+        _, member = np.unique(np.asarray(groups), return_inverse=True)
+        units = int(member.max()) + 1
+    for rows in _blocks(num_resamples, num_trials):
+        drawn = rng.integers(units, size=(rows, units), dtype=np.int64)
+        drawn += (np.arange(rows) * units)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units)
+        yield counts if member is None else counts[:, member]
+
+
+def percentile_interval(replicates: ArrayLike, value: float, confidence: float) -> Interval:
+    """Return the middle of bootstrap replicates around a value; NaN replicates are left out.
+
+    Notes
+    -----
+    Assumes and Guarantees: as `bootstrap`. Order statistics are taken outwards, without
+    interpolation, which is not defined between infinities.
+    """
+    alpha = check_level(confidence)
+    known = np.asarray(replicates, dtype=np.float64)
+    return _between(known[~np.isnan(known)], value, np.array([alpha / 2, 1 - alpha / 2]))
+
+
+def _between(known: FloatArray, value: float, levels: FloatArray) -> Interval:
+    if known.size == 0:
+        return WidenedInterval(np.nan, np.nan, value)
+    low = float(np.quantile(known, levels[0], method="lower"))
+    high = float(np.quantile(known, levels[1], method="higher"))
     kind = WidenedInterval if low == high else Interval
-    return kind(float(low), float(high), value)
+    return kind(low, high, value)
 
 
-def _units(arrays: list[Any], groups: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
+def _units(
+    arrays: list[NDArray[np.generic]], groups: ArrayLike | None
+) -> tuple[NDArray[np.intp], int]:
     sizes = {len(values) for values in arrays} | (
         {np.size(groups)} if groups is not None else set()
     )
@@ -99,25 +151,15 @@ def _units(arrays: list[Any], groups: ArrayLike | None) -> tuple[NDArray[np.int6
     return codes.reshape(-1), known.size
 
 
-def _draws(
-    num_units: int, num_trials: int, num_resamples: int, rng: np.random.Generator
-) -> Iterator[FloatArray]:
-    share = np.full(num_units, 1 / num_units)
-    for size in _chunks(num_resamples, num_trials):
-        yield rng.multinomial(num_units, share, size=size).astype(float)
-
-
-def _leave_one_out(num_units: int, num_trials: int) -> Iterator[FloatArray]:
+def _leave_one_out(codes: NDArray[np.intp], num_units: int) -> Iterator[IntArray]:
     start = 0
-    for size in _chunks(num_units, num_trials):
-        weights = np.ones((size, num_units))
-        weights[np.arange(size), start + np.arange(size)] = 0
-        start += size
-        yield weights
+    for rows in _blocks(num_units, codes.size):
+        yield (codes != (start + np.arange(rows))[:, None]).astype(np.int64)
+        start += rows
 
 
-def _chunks(total: int, width: int) -> Iterator[int]:
-    size = max(1, _CELLS // max(width, 1))
+def _blocks(total: int, width: int) -> Iterator[int]:
+    size = max(1, min(total, _BLOCK // width))
     for start in range(0, total, size):
         yield min(size, total - start)
 
@@ -125,6 +167,8 @@ def _chunks(total: int, width: int) -> Iterator[int]:
 def _bca_levels(
     levels: FloatArray, value: float, replicates: FloatArray, jackknife: FloatArray
 ) -> FloatArray:
+    if replicates.size == 0:
+        return levels
     below = np.mean(replicates < value) + np.mean(replicates == value) / 2
     edge = 1 / (2 * replicates.size)
     bias = ndtri(np.clip(below, edge, 1 - edge))
@@ -133,35 +177,3 @@ def _bca_levels(
     acceleration = np.sum(spread**3) / (6 * scale) if scale > 0 else 0.0
     shifted = bias + ndtri(levels)
     return ndtr(bias + shifted / (1 - acceleration * shifted))
-
-
-def weighted_accuracy(
-    labels: NDArray[Any], predictions: NDArray[Any], *, weights: FloatArray
-) -> FloatArray:
-    """Return the accuracy of each row of `weights`."""
-    return weights @ (labels == predictions).astype(float) / weights.sum(axis=1)
-
-
-def weighted_advantage(
-    labels: NDArray[Any], predictions: NDArray[Any], *, weights: FloatArray
-) -> FloatArray:
-    """Return TPR - FPR of each row of `weights`, NaN where a world was not drawn."""
-    member, guess = (labels == 1).astype(float), (predictions == 1).astype(float)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        tpr = (weights @ (member * guess)) / (weights @ member)
-        fpr = (weights @ ((1 - member) * guess)) / (weights @ (1 - member))
-    return tpr - fpr
-
-
-def weighted_auc(labels: NDArray[Any], scores: NDArray[Any], *, weights: FloatArray) -> FloatArray:
-    """Return the AUC of each row of `weights`, ties as one half, 0.5 where a world is absent."""
-    order = np.argsort(scores, kind="stable")
-    ranked = np.asarray(scores)[order]
-    starts = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
-    member = (np.asarray(labels)[order] == 1).astype(float)
-    drawn = weights[:, order]
-    ones = np.add.reduceat(drawn * member, starts, axis=1)
-    zeros = np.add.reduceat(drawn * (1 - member), starts, axis=1)
-    wins = (ones * (np.cumsum(zeros, axis=1) - zeros / 2)).sum(axis=1)
-    pairs = ones.sum(axis=1) * zeros.sum(axis=1)
-    return np.where(pairs > 0, wins / np.maximum(pairs, 1e-300), 0.5)

@@ -1,18 +1,21 @@
 """Is a claimed epsilon contradicted?"""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tapas._validate import check_choice
 from tapas.errors import StatisticsError
 from tapas.stats._bands import max_epsilon_lower_bound
 from tapas.stats._bound import EpsilonBound
 from tapas.stats._clopper_pearson import clopper_pearson_epsilon
 from tapas.stats._counts import check_counts, check_level, plain
-from tapas.stats._selection import certify, select_threshold
-from tapas.stats._trials import as_trials
+from tapas.stats._multiplicity import shared_confidence
+from tapas.stats._selection import ThresholdChoice, certify, select_threshold
+from tapas.stats._trials import Summaries, SummaryLike, as_trials
 
 __all__ = ["ClaimVerdict", "audit_claim", "claim_p_value"]
 
@@ -50,12 +53,13 @@ class ClaimVerdict:
 
 
 def audit_claim(
-    summaries: Any,
+    summaries: Summaries,
     epsilon: float,
     delta: float = 0.0,
     *,
     confidence: float = 0.95,
     validation_split: float | None = 0.1,
+    across: str = "selection",
     heuristic: str = "cp",
     method: str = "clopper-pearson",
     family: str | None = None,
@@ -73,12 +77,18 @@ def audit_claim(
         Share of the trials spent on choosing attack, threshold and direction;
         the rest certify. None: no trial is spent, a Berk-Jones band covers all
         thresholds and Bonferroni all attacks (`method` then has no use).
+    across
+        How several summaries are covered where there is a split: by
+        ``"selection"`` of the most promising on the validation part, or by
+        ``"bonferroni"``, which certifies each at its own threshold and takes the
+        largest bound.
     heuristic, method, family
         As in `select_threshold` and `epsilon_lower_bound`.
 
     Notes
     -----
-    Assumes: independent trials, or groups with at most one trial per world.
+    Assumes: independent trials, groups with at most one trial per world, or
+    records decided by coins (then `one_run_epsilon` bounds); others are refused.
     Guarantees: a true claim is contradicted with probability at most
     ``1 - confidence``, however many attacks and thresholds were tried. A claim
     that is not contradicted is not thereby proved.
@@ -86,24 +96,9 @@ def audit_claim(
     check_level(confidence, delta)
     if not epsilon >= 0:
         raise StatisticsError(f"the claimed epsilon must be at least 0, got {epsilon!r}")
-    threshold: float | None = None
-    direction: str | None = None
-    if validation_split is None:
-        index, bound = _best_of_bands(summaries, confidence, delta, relation)
-    else:
-        choice = select_threshold(
-            summaries, validation_split=validation_split, heuristic=heuristic, delta=delta
-        )
-        index, threshold, direction = choice.index, choice.threshold, choice.direction
-        bound = certify(
-            choice,
-            summaries,
-            confidence=confidence,
-            delta=delta,
-            method=method,
-            family=family,
-            relation=relation,
-        )
+    check_choice(across, "across", ("selection", "bonferroni"))
+    options = _Options(confidence, delta, validation_split, heuristic, method, family, relation)
+    index, bound, choice = _certificate(_listed(summaries), options, across)
     gaussian = family == "gaussian" and bound.method == "gaussian"
     contradicted = bool(bound.certifies or gaussian) and float(bound) > epsilon
     return ClaimVerdict(
@@ -112,34 +107,75 @@ def audit_claim(
         delta=delta,
         bound=bound,
         index=index,
-        threshold=threshold,
-        direction=direction,
+        threshold=None if choice is None else choice.threshold,
+        direction=None if choice is None else choice.direction,
         words=_words(contradicted, epsilon, delta, bound),
     )
 
 
-def _best_of_bands(
-    summaries: Any, confidence: float, delta: float, relation: str | None
-) -> tuple[int, EpsilonBound]:
-    trials = as_trials(summaries)
-    each = 1 - (1 - confidence) / len(trials)
-    bounds = []
-    for summary in trials:
-        summary.refuse_pooled()
-        bounds.append(
-            max_epsilon_lower_bound(
-                summary.scores[summary.labels],
-                summary.scores[~summary.labels],
-                confidence=each,
-                delta=delta,
-                relation=relation if relation is not None else summary.relation,
-            )
-        )
-    index = int(np.argmax([float(bound) for bound in bounds]))
-    best = bounds[index]
-    return index, EpsilonBound(
-        best.value, confidence, delta, best.method, best.ceiling, best.relation
+@dataclass(frozen=True)
+class _Options:
+    confidence: float
+    delta: float
+    validation_split: float | None
+    heuristic: str
+    method: str
+    family: str | None
+    relation: str | None
+
+
+_Certificate = tuple[int, EpsilonBound, ThresholdChoice | None]
+
+
+def _certificate(summaries: list[SummaryLike], options: _Options, across: str) -> _Certificate:
+    if options.validation_split is not None and across == "selection":
+        return _selected(summaries, options)
+    each = replace(options, confidence=shared_confidence(options.confidence, len(summaries)))
+    one = _band if options.validation_split is None else _selected
+    found = [one([summary], each) for summary in summaries]
+    index = int(np.argmax([float(bound) for _, bound, _ in found]))
+    _, bound, choice = found[index]
+    ceiling = max(float(other.ceiling) for _, other, _ in found)
+    return index, replace(bound, confidence=options.confidence, ceiling=ceiling), choice
+
+
+def _selected(summaries: list[SummaryLike], options: _Options) -> _Certificate:
+    share = 0.1 if options.validation_split is None else options.validation_split
+    choice = select_threshold(
+        summaries, validation_split=share, heuristic=options.heuristic, delta=options.delta
     )
+    bound = certify(
+        choice,
+        summaries,
+        confidence=options.confidence,
+        delta=options.delta,
+        method=options.method,
+        family=options.family,
+        relation=options.relation,
+    )
+    return choice.index, bound, choice
+
+
+def _band(summaries: list[SummaryLike], options: _Options) -> _Certificate:
+    (trials,) = as_trials(summaries)
+    if trials.decided_by_coins:
+        return _selected(summaries, options)
+    trials.dependence.refuse()
+    bound = max_epsilon_lower_bound(
+        trials.scores[trials.labels],
+        trials.scores[~trials.labels],
+        confidence=options.confidence,
+        delta=options.delta,
+        relation=options.relation if options.relation is not None else trials.relation,
+    )
+    return 0, bound, None
+
+
+def _listed(summaries: Summaries) -> list[SummaryLike]:
+    found = list(summaries) if isinstance(summaries, Iterable) else [summaries]
+    if not found:
+        raise StatisticsError("expected at least one summary, got none")
+    return found
 
 
 def _words(contradicted: bool, epsilon: float, delta: float, bound: EpsilonBound) -> str:

@@ -3,9 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tapas._validate import check_count
 from tapas.errors import StatisticsError
+from tapas.stats._counts import check_level
 
-__all__ = ["bonferroni", "holm"]
+__all__ = ["bonferroni", "holm", "shared_confidence"]
 
 FloatArray = NDArray[np.float64]
 
@@ -41,6 +43,18 @@ def bonferroni(p_values: ArrayLike) -> FloatArray:
     """
     values = _check(p_values)
     return np.minimum(values * values.size, 1.0)
+
+
+def shared_confidence(confidence: float, number: int) -> float:
+    """Return the level at which each of several limits is made so that all hold together.
+
+    Notes
+    -----
+    Assumes: each limit is valid on its own; any dependence between them.
+    Guarantees: with probability at least `confidence` none of them fails (Bonferroni).
+    """
+    alpha = check_level(confidence)
+    return 1 - alpha / check_count(number, "number", minimum=1)
 
 
 def _check(p_values: ArrayLike) -> FloatArray:

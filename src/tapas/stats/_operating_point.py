@@ -11,11 +11,11 @@ from tapas.stats._bands import band_table
 from tapas.stats._counts import check_level, check_scores
 from tapas.stats._intervals import Interval, lower_limit, upper_limit
 
-__all__ = ["OperatingPoint", "tpr_at_fpr"]
+__all__ = ["OperatingInterval", "tpr_at_fpr_interval"]
 
 
 @dataclass(frozen=True)
-class OperatingPoint:
+class OperatingInterval:
     """One point of an ROC curve: the event is ``score >= threshold``.
 
     `fpr` is the rate that was realised, at most the rate asked for where the
@@ -30,14 +30,14 @@ class OperatingPoint:
     method: str
 
 
-def tpr_at_fpr(
+def tpr_at_fpr_interval(
     positive: ArrayLike,
     negative: ArrayLike,
     fpr: float,
     *,
     confidence: float = 0.95,
     threshold: float | None = None,
-) -> OperatingPoint:
+) -> OperatingInterval:
     """Return TPR and realised FPR at the lowest threshold whose FPR is at most `fpr`.
 
     Nothing is interpolated and tied scores stay together, so the realised FPR
@@ -71,7 +71,7 @@ def tpr_at_fpr(
         )
     if threshold is not None:
         fp = int(np.sum(zeros >= threshold))
-        return OperatingPoint(
+        return OperatingInterval(
             threshold=float(threshold),
             tpr=_rate(int(np.sum(ones >= threshold)), ones.size, alpha),
             fpr=_rate(fp, zeros.size, alpha),
@@ -85,7 +85,7 @@ def tpr_at_fpr(
     fpr_high = 1.0 if allowed >= zeros.size else float(upper_limit(allowed, zeros.size, alpha / 2))
     fpr_low = 1 - float(band_table(zeros.size, alpha / 2, "berk-jones")[zeros.size - fp])
     above = np.concatenate([ones[ones > barrier], zeros[zeros > barrier]])
-    return OperatingPoint(
+    return OperatingInterval(
         threshold=float(above.min(initial=np.inf)),
         tpr=_rate(int(np.sum(ones > barrier)), ones.size, alpha),
         fpr=Interval(max(0.0, fpr_low), fpr_high, fp / zeros.size),

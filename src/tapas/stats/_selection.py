@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,11 @@ from tapas.stats._bound import EpsilonBound
 from tapas.stats._clopper_pearson import ratios_from_limits
 from tapas.stats._counts import check_level
 from tapas.stats._epsilon import epsilon_lower_bound
-from tapas.stats._intervals import upper_limit_table
-from tapas.stats._trials import Trials, as_trials
+from tapas.stats._intervals import lower_limit, upper_limit, upper_limit_table
+from tapas.stats._one_run import one_run_epsilon
+from tapas.stats._trials import Summaries, Trials, as_trials
 
-__all__ = ["ThresholdChoice", "certify", "select_threshold"]
+__all__ = ["ThresholdChoice", "attack_epsilon_high", "certify", "select_threshold"]
 
 FloatArray = NDArray[np.float64]
 
@@ -57,7 +58,7 @@ class ThresholdChoice:
 
 
 def select_threshold(
-    summaries: Any,
+    summaries: Summaries,
     *,
     validation_split: float = 0.1,
     heuristic: str = "cp",
@@ -70,7 +71,9 @@ def select_threshold(
     summaries
         One summary or several, with arrays `labels` (0 or 1), `predictions`,
         `scores` (None: the predictions serve) and, where trials depend on each
-        other, `groups` (equal numbers mark dependent trials).
+        other, `groups` (equal numbers mark dependent trials) or a stated
+        `dependence` (`Dependence`). Where that is "coins" the decisions are
+        taken as given; a single such summary spends no trial.
     validation_split
         Share of the trials, counted from the first, that may be looked at.
         Groups are never divided. If those trials all lie in one world, the
@@ -85,12 +88,15 @@ def select_threshold(
     -----
     Assumes: summaries list the same trials in the same order, or independent
     ones. Guarantees: the choice depends on the trials outside `remaining` only,
-    so any bound computed on `remaining` keeps its confidence.
+    so any bound computed on `remaining` keeps its confidence. Trials from which
+    no epsilon can be certified are refused.
     """
     share = check_probability(validation_split, "validation_split", open_interval=True)
     check_choice(heuristic, "heuristic", ("cp", "ratio"))
     check_level(0.5, delta)
     trials = as_trials(summaries)
+    for summary in trials:
+        summary.dependence.refuse()
     seen = validation_masks(trials, share)
     best: ThresholdChoice | None = None
     for index, (summary, mask) in enumerate(zip(trials, seen, strict=True)):
@@ -105,7 +111,7 @@ def select_threshold(
 
 def certify(
     choice: ThresholdChoice,
-    summaries: Any,
+    summaries: Summaries,
     *,
     confidence: float = 0.95,
     delta: float = 0.0,
@@ -117,35 +123,101 @@ def certify(
 
     Notes
     -----
-    Assumes: what `epsilon_lower_bound` assumes, of the remaining trials.
+    Assumes: what `epsilon_lower_bound` assumes, of the remaining trials; where
+    records were decided by coins, what `one_run_epsilon` does, and that bound
+    is given whatever the `method`.
     Guarantees: its confidence, whatever was looked at to choose. Trials that
-    share a group *and* a world are not independent: they are refused, as are
-    E2 and E3 on trials paired across the worlds.
+    share a group *and* a world, or a release, are not independent: they are
+    refused, as are E2 and E3 on trials paired across the worlds.
     """
     summary = as_trials(summaries)[choice.index].only(choice.remaining)
-    summary.refuse_pooled()
-    event = summary.scores >= choice.threshold
-    member = summary.labels
+    summary.dependence.refuse()
+    counts = _Counts.of(summary, choice.threshold)
+    relation = relation if relation is not None else summary.relation
+    if summary.decided_by_coins:
+        return one_run_epsilon(
+            counts.num_trials,
+            counts.num_trials,
+            counts.num_right,
+            confidence=confidence,
+            delta=delta,
+            relation=relation,
+        )
     return epsilon_lower_bound(
-        int(np.sum(event & member)),
-        int(np.sum(member)),
-        int(np.sum(event & ~member)),
-        int(np.sum(~member)),
+        *counts,
         confidence=confidence,
         delta=delta,
         method=method,
         family=family,
         paired=summary.paired,
-        relation=relation if relation is not None else summary.relation,
+        relation=relation,
     )
+
+
+def attack_epsilon_high(
+    choice: ThresholdChoice, summaries: Summaries, bound: EpsilonBound
+) -> float:
+    """Return the upper end of the epsilon that the chosen attack shows, to go with its bound.
+
+    Notes
+    -----
+    Assumes: what `certify` assumes. Guarantees: at the confidence of `bound`, a
+    larger epsilon would not be shown by this attack at this threshold, in either
+    direction. It says nothing of other attacks, so nothing of the mechanism. Never
+    below the bound.
+    """
+    summary = as_trials(summaries)[choice.index].only(choice.remaining)
+    counts = _Counts.of(summary, choice.threshold)
+    alpha = 1 - bound.confidence
+    if summary.decided_by_coins:
+        hit = upper_limit([counts.num_right], counts.num_trials, alpha)
+        miss = 1 - hit
+    else:
+        tp, num_positive, fp, num_negative = counts
+        tn, fn = num_negative - fp, num_positive - tp
+        hit = upper_limit([tp, tn], [num_positive, num_negative], alpha / 2)
+        miss = lower_limit([fp, fn], [num_negative, num_positive], alpha / 2)
+    with np.errstate(divide="ignore"):
+        ratios = np.log(np.maximum(hit - bound.delta, 0.0)) - np.log(miss)
+    return max(float(bound), float(ratios.max()))
+
+
+class _Counts(NamedTuple):
+    """What an event did in the two worlds, in the order of `epsilon_lower_bound`."""
+
+    tp: int
+    num_positive: int
+    fp: int
+    num_negative: int
+
+    @classmethod
+    def of(cls, summary: Trials, threshold: float) -> "_Counts":
+        event, member = summary.scores >= threshold, summary.labels
+        return cls(
+            int(np.sum(event & member)),
+            int(np.sum(member)),
+            int(np.sum(event & ~member)),
+            int(np.sum(~member)),
+        )
+
+    @property
+    def num_trials(self) -> int:
+        return self.num_positive + self.num_negative
+
+    @property
+    def num_right(self) -> int:
+        return self.tp + self.num_negative - self.fp
 
 
 def validation_masks(trials: Sequence[Trials], share: float) -> list[NDArray[np.bool_]]:
     """Return for each summary the trials that selection may see: the same number of units in all.
 
     Taking the same leading units everywhere keeps a trial that certifies one
-    attack out of the selection through another.
+    attack out of the selection through another. Decisions on coins are given: one
+    summary of them leaves nothing to choose.
     """
+    if len(trials) == 1 and trials[0].decided_by_coins:
+        return [np.zeros(trials[0].labels.size, dtype=bool)]
     smallest = min(summary.num_units for summary in trials)
     if smallest < 2:
         raise StatisticsError(
@@ -175,6 +247,10 @@ def _leading_of_each_world(summary: Trials, each: tuple[int, int]) -> NDArray[np
 
 
 def _best_event(summary: Trials, heuristic: str, delta: float) -> tuple[float, float, str]:
+    if summary.decided_by_coins:
+        counts = _Counts.of(summary, 1.0)
+        wrong = counts.num_trials - counts.num_right
+        return float(np.log((counts.num_right + 0.5) / (wrong + 0.5))), 1.0, _DIRECTIONS[0]
     positive = summary.scores[summary.labels]
     negative = summary.scores[~summary.labels]
     thresholds, tp, fp = roc_counts(positive, negative)

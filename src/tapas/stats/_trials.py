@@ -1,16 +1,36 @@
 """Summaries from other rooms, read as plain arrays."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tapas.errors import StatisticsError
 from tapas.stats._counts import check_scores
+from tapas.stats._dependence import Dependence
 
-__all__ = ["Trials", "as_trials"]
+__all__ = ["Summaries", "SummaryLike", "Trials", "as_trials"]
+
+
+class SummaryLike(Protocol):
+    """What is read of a summary.
+
+    `scores` (None: the predictions serve), `groups`, `relation` and `dependence` may be missing;
+    dependence is then what the groups say.
+    """
+
+    @property
+    def labels(self) -> NDArray[np.generic]:
+        """0 or 1 for each trial."""
+
+    @property
+    def predictions(self) -> NDArray[np.generic]:
+        """The guess of each trial, 0 or 1."""
+
+
+Summaries = SummaryLike | Iterable[SummaryLike]
 
 
 @dataclass(frozen=True)
@@ -18,13 +38,15 @@ class Trials:
     """The trials of one attack: who was a member, what it scored, what hangs together.
 
     `units` numbers independent units (groups, or single trials) by first
-    appearance.
+    appearance. Where records were decided by coins, each is a unit, and its score is the
+    decision that was made: a threshold fixed beforehand.
     """
 
     labels: NDArray[np.bool_]
     scores: NDArray[np.float64]
     units: NDArray[np.int64]
     relation: str | None
+    dependence: Dependence
 
     @property
     def num_units(self) -> int:
@@ -41,54 +63,56 @@ class Trials:
         """Whether any unit holds more than one trial."""
         return self.num_units < self.units.size
 
+    @property
+    def decided_by_coins(self) -> bool:
+        """Whether each record was put in or left out by a fair coin of its own."""
+        return self.dependence is Dependence.COINS
+
     def only(self, mask: NDArray[np.bool_]) -> "Trials":
         if mask.shape != self.labels.shape:
             raise StatisticsError(
                 f"the choice was made on {mask.size} trials, this summary has {self.labels.size}; "
                 "certify with the summaries that were selected from"
             )
-        return Trials(self.labels[mask], self.scores[mask], self.units[mask], self.relation)
-
-    def refuse_pooled(self) -> None:
-        """Raise where two dependent trials lie in the same world."""
-        cells = np.unique(2 * self.units + self.labels)
-        if cells.size < self.units.size:
-            raise StatisticsError(
-                f"{self.units.size - cells.size} trials share a group and a world with another, "
-                "as many targets of one release do, and are not independent; keep one trial per "
-                "group and world, or use one_run_epsilon for canaries in one run"
-            )
+        return replace(
+            self, labels=self.labels[mask], scores=self.scores[mask], units=self.units[mask]
+        )
 
 
-def as_trials(summaries: Any) -> list[Trials]:
+def as_trials(summaries: Summaries) -> list[Trials]:
     """Return every summary as `Trials`; a single summary counts as one."""
-    items: Iterable[Any] = [summaries] if hasattr(summaries, "labels") else summaries
+    items = summaries if isinstance(summaries, Iterable) else [summaries]
     found = [_read(summary) for summary in items]
     if not found:
         raise StatisticsError("expected at least one summary, got none")
     return found
 
 
-def _read(summary: Any) -> Trials:
+def _read(summary: SummaryLike) -> Trials:
     labels = np.asarray(summary.labels)
     if labels.ndim != 1 or not np.isin(labels, (0, 1)).all():
         raise StatisticsError(
             f"labels must be one axis of 0 and 1, got shape {labels.shape} and values such as "
             f"{labels.reshape(-1)[:3].tolist()!r}; map the positive value to 1"
         )
-    scores = getattr(summary, "scores", None)
-    values = check_scores(summary.predictions if scores is None else scores, "scores")
     groups = getattr(summary, "groups", None)
-    units = np.arange(labels.size) if groups is None else _by_first_appearance(groups)
+    dependence = Dependence.stated(getattr(summary, "dependence", None), labels, groups)
+    scores = None if dependence is Dependence.COINS else getattr(summary, "scores", None)
+    values = check_scores(summary.predictions if scores is None else scores, "scores")
+    if groups is None or dependence.is_by_record:
+        units = np.arange(labels.size)
+    else:
+        units = _by_first_appearance(groups)
     if not labels.size == values.size == units.size:
         raise StatisticsError(
             f"labels, scores and groups must have one length, got {labels.size}, {values.size} "
             f"and {units.size}"
         )
-    return Trials(labels.astype(bool), values, units, getattr(summary, "relation", None))
+    relation = getattr(summary, "relation", None)
+    return Trials(labels.astype(bool), values, units, relation, dependence)
 
 
-def _by_first_appearance(groups: Any) -> NDArray[np.int64]:
+def _by_first_appearance(groups: ArrayLike) -> NDArray[np.int64]:
     _, first, codes = np.unique(np.asarray(groups), return_index=True, return_inverse=True)
     rank = np.empty(first.size, dtype=np.int64)
     rank[np.argsort(first)] = np.arange(first.size)

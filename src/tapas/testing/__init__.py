@@ -1,4 +1,4 @@
-"""Test benches: contracts for your own attacks and generators, mechanisms of known epsilon."""
+"""Test benches: contracts for whatever you write yourself, mechanisms of known epsilon."""
 
 from tapas.testing._broken import (
     DomainFromData,
@@ -9,12 +9,12 @@ from tapas.testing._broken import (
     WrongSensitivity,
 )
 from tapas.testing._check_attack import check_attack
-from tapas.testing._check_generator import (
-    BrokenPromiseError,
-    GeneratorCheck,
-    check_generator,
-    generator_checks,
-)
+from tapas.testing._check_game import check_game
+from tapas.testing._check_generator import GeneratorCheck, check_generator, generator_checks
+from tapas.testing._check_model import check_model
+from tapas.testing._check_store import check_store
+from tapas.testing._check_trainer import check_trainer
+from tapas.testing._every_attack import every_attack
 from tapas.testing._floating_point import FloatingPointLaplace
 from tapas.testing._known_event import KnownEvent
 from tapas.testing._mechanisms import (
@@ -24,6 +24,7 @@ from tapas.testing._mechanisms import (
     NoisyHistogram,
     RandomizedResponse,
 )
+from tapas.testing._promises import BrokenPromiseError
 from tapas.testing._worst_case import worst_case
 
 __all__ = [
@@ -43,7 +44,12 @@ __all__ = [
     "SizeLeak",
     "WrongSensitivity",
     "check_attack",
+    "check_game",
     "check_generator",
+    "check_model",
+    "check_store",
+    "check_trainer",
+    "every_attack",
     "generator_checks",
     "worst_case",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 from tapas._validate import check_count
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError
-from tapas.generators._noise import discrete_laplace
+from tapas.generators import discrete_laplace
 from tapas.testing._carriers import (
     blank_record,
     column_counts,

@@ -8,10 +8,12 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from tapas.compat import AttackDoors
 from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import IncompatibleAttackError
 from tapas.generators import Raw
-from tapas.testing._check_generator import BrokenPromiseError
+from tapas.results import AIAttackSummary, LabelInferenceAttackSummary
+from tapas.testing._promises import BrokenPromiseError
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -19,6 +21,7 @@ from tapas.threat_models import (
     TargetedMIA,
 )
 
+Targeted = TargetedMIA | TargetedAIA
 TRIALS = 24
 ROWS = 12
 _VALUES = {"two values": ["F", "M"], "many values": ["cardiology", "surgery", "general"]}
@@ -29,10 +32,10 @@ class _Game:
     """A small threat model on a table with every kind of column, and how to make it again."""
 
     goal: str
-    make: Callable[..., Any]
+    make: Callable[..., Targeted]
 
 
-def check_attack(attack: Any) -> list[str]:
+def check_attack(attack: AttackDoors) -> list[str]:
     """Run every check on an attack, for every goal that it supports.
 
     Parameters
@@ -68,7 +71,9 @@ def check_attack(attack: Any) -> list[str]:
     return kept
 
 
-def _run(attack: Any, game: _Game, promise: str, find_breach: Callable[..., str | None]) -> None:
+def _run(
+    attack: AttackDoors, game: _Game, promise: str, find_breach: Callable[..., str | None]
+) -> None:
     try:
         breach = find_breach(copy.deepcopy(attack), game)
     except Exception as error:
@@ -83,13 +88,15 @@ def _games() -> Iterator[_Game]:
     data = load_sample("clinic", 200, seed=5)
     targets, rest = data.take([0, 1]), data.drop_records([0, 1])
 
-    def knowledge(seed: int) -> tuple[Any, Any]:
+    def knowledge(seed: int) -> tuple[AuxiliaryDataKnowledge, BlackBoxKnowledge]:
         return (
             AuxiliaryDataKnowledge(rest, num_training_records=ROWS, seed=seed),
             BlackBoxKnowledge(Raw(), ROWS),
         )
 
-    def membership(seed: int = 1, recorded: TabularDataset = targets, **options: Any) -> Any:
+    def membership(
+        seed: int = 1, recorded: TabularDataset = targets, **options: Any
+    ) -> TargetedMIA:
         about_data, box = knowledge(seed)
         return TargetedMIA(about_data, recorded, box, replace_target=True, seed=seed, **options)
 
@@ -103,14 +110,14 @@ def _games() -> Iterator[_Game]:
             column: str = column,
             values: list[str] = values,
             **options: Any,
-        ) -> Any:
+        ) -> TargetedAIA:
             about_data, box = knowledge(seed)
             return TargetedAIA(about_data, recorded, column, values, box, seed=seed, **options)
 
         yield _Game(f"attribute of {words}", attribute)
 
 
-def _supports(attack: Any, game: _Game) -> bool:
+def _supports(attack: AttackDoors, game: _Game) -> bool:
     try:
         _outcome(copy.deepcopy(attack), game.make(n_jobs=1))
     except IncompatibleAttackError:
@@ -120,18 +127,21 @@ def _supports(attack: Any, game: _Game) -> bool:
     return True
 
 
-def _outcome(attack: Any, threat_model: Any) -> Any:
+def _outcome(attack: AttackDoors, threat_model: Targeted) -> LabelInferenceAttackSummary:
     """Train and test on the first target."""
     attack.train(threat_model, num_samples=TRIALS)
-    return threat_model.test(attack, num_samples=TRIALS)
+    summary = threat_model.test(attack, num_samples=TRIALS)
+    if not isinstance(summary, LabelInferenceAttackSummary):
+        raise BrokenPromiseError(f"a test gave {type(summary).__name__} instead of a summary")
+    return summary
 
 
-def _scores(attack: Any, threat_model: Any) -> np.ndarray:
+def _scores(attack: AttackDoors, threat_model: Targeted) -> np.ndarray:
     summary = _outcome(attack, threat_model)
     return np.asarray(summary.predictions if summary.scores is None else summary.scores)
 
 
-def _answers(attack: Any, game: _Game) -> str | None:
+def _answers(attack: AttackDoors, game: _Game) -> str | None:
     threat_model = game.make(n_jobs=1)
     for view in threat_model:
         summary = _outcome(attack, view)
@@ -139,33 +149,33 @@ def _answers(attack: Any, game: _Game) -> str | None:
             return f"{len(summary)} guesses for {TRIALS} trials"
         if summary.scores is not None and np.isnan(summary.scores).any():
             return "a score is not a number"
-        possible = getattr(summary, "attribute_values", (0, 1))
+        possible = summary.attribute_values if isinstance(summary, AIAttackSummary) else (0, 1)
         if not set(np.unique(summary.predictions)) <= set(possible):
             return f"guesses {set(np.unique(summary.predictions))}, not among {possible}"
     return None
 
 
-def _is_repeatable(attack: Any, game: _Game) -> str | None:
+def _is_repeatable(attack: AttackDoors, game: _Game) -> str | None:
     first = _scores(copy.deepcopy(attack), game.make(n_jobs=1))
     second = _scores(attack, game.make(n_jobs=1))
     return None if np.array_equal(first, second) else "the same seed gave other scores"
 
 
-def _travels(attack: Any, game: _Game) -> str | None:
+def _travels(attack: AttackDoors, game: _Game) -> str | None:
     here = _scores(copy.deepcopy(attack), game.make(n_jobs=1))
     attack = cloudpickle.loads(cloudpickle.dumps(attack))
     there = _scores(attack, game.make(n_jobs=2))
     return None if np.array_equal(here, there) else "two processes gave other scores than one"
 
 
-def _forgets(attack: Any, game: _Game) -> str | None:
+def _forgets(attack: AttackDoors, game: _Game) -> str | None:
     fresh = _scores(copy.deepcopy(attack), game.make(seed=2, n_jobs=1))
     _outcome(attack, game.make(seed=1, n_jobs=1))
     again = _scores(attack, game.make(seed=2, n_jobs=1))
     return None if np.array_equal(fresh, again) else "what was learnt first changed the second"
 
 
-def _judges_each_release_on_its_own(attack: Any, game: _Game) -> str | None:
+def _judges_each_release_on_its_own(attack: AttackDoors, game: _Game) -> str | None:
     threat_model = game.make(n_jobs=1)
     attack.train(threat_model, num_samples=TRIALS)
     releases, _ = threat_model.generate_training_samples(TRIALS)
@@ -174,14 +184,16 @@ def _judges_each_release_on_its_own(attack: Any, game: _Game) -> str | None:
     return None if np.array_equal(guesses, backwards) else "the order of releases changed guesses"
 
 
-def _does_not_read_the_secret(attack: Any, game: _Game) -> str | None:
+def _does_not_read_the_secret(attack: AttackDoors, game: _Game) -> str | None:
     threat_model = game.make(n_jobs=1)
-    if threat_model.briefing().goal != "attribute":
+    if not isinstance(threat_model, TargetedAIA):
         return None
     column, values = threat_model.sensitive_attribute, threat_model.attribute_values
     seen = []
     for value in values[:2]:
-        recorded = threat_model.atk_know_data.target_records
+        recorded = threat_model.target_record
+        if not isinstance(recorded, TabularDataset):
+            return "the target is no record of a table"
         table = recorded.table.with_value(column, value)
         targets = TabularDataset.from_table(table, recorded.description)
         seen.append(_scores(copy.deepcopy(attack), game.make(recorded=targets, n_jobs=1)))
@@ -189,7 +201,7 @@ def _does_not_read_the_secret(attack: Any, game: _Game) -> str | None:
     return None if same else "the value recorded with the target changed scores"
 
 
-_PROMISES: tuple[tuple[str, Callable[[Any, _Game], str | None]], ...] = (
+_PROMISES: tuple[tuple[str, Callable[[AttackDoors, _Game], str | None]], ...] = (
     ("it answers every trial of every target with a possible secret", _answers),
     ("the same seed gives the same scores", _is_repeatable),
     ("it gives the same scores on two processes as on one", _travels),

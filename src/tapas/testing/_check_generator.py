@@ -1,8 +1,7 @@
 """What an audit relies on in a generator, as checks that anybody can run on theirs."""
 
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass
+import inspect
 from typing import Any
 
 import cloudpickle
@@ -11,10 +10,9 @@ import numpy as np
 from tapas._random import seeded_globals, stream
 from tapas._validate import listing
 from tapas.datasets import TabularDataset, load_sample
-from tapas.errors import TapasError
-from tapas.threat_models._mechanism_runs import (
+from tapas.testing._promises import Promise, kept_promises
+from tapas.threat_models import (
     accepts_seed,
-    is_coroutine_mechanism,
     run_mechanism,
     uses_documented_call,
 )
@@ -23,40 +21,8 @@ SEEDS_THAT_SHOULD_DIFFER = 20
 SAMPLE_ROWS = 120
 
 
-class BrokenPromiseError(TapasError, AssertionError):
-    """A generator does not do what an audit relies on; the message names each promise."""
-
-
-@dataclass(frozen=True)
-class GeneratorCheck:
-    """One promise of a generator.
-
-    Attributes
-    ----------
-    name : str
-    promise : str
-        In words.
-    find_breach : callable
-        ``(generator, dataset)`` to what was seen instead, or None where the promise is kept.
-    """
-
-    name: str
-    promise: str
-    find_breach: Callable[[Any, TabularDataset], str | None]
-
-    def __call__(self, generator: Any, dataset: TabularDataset) -> None:
-        """Raise BrokenPromiseError where the promise is broken."""
-        try:
-            breach = self.find_breach(generator, dataset)
-        except Exception as error:
-            raise BrokenPromiseError(
-                f"{self.name}: {self.promise}. Instead: {type(error).__name__}: {error}"
-            ) from error
-        if breach is not None:
-            raise BrokenPromiseError(f"{self.name}: {self.promise}. Instead: {breach}")
-
-    def __str__(self) -> str:
-        return self.name
+class GeneratorCheck(Promise[[Any, TabularDataset]]):
+    """One promise of a generator; it is called with a generator and a dataset."""
 
 
 def check_generator(generator: Any, dataset: TabularDataset | None = None) -> list[str]:
@@ -82,20 +48,8 @@ def check_generator(generator: Any, dataset: TabularDataset | None = None) -> li
         call can stand in a test.
     """
     data = load_sample("census", rows=SAMPLE_ROWS, seed=1) if dataset is None else dataset
-    kept, broken = [], []
-    for check in generator_checks():
-        try:
-            check(generator, data)
-            kept.append(check.name)
-        except BrokenPromiseError as error:
-            broken.append(str(error))
-    if broken:
-        name = getattr(generator, "label", type(generator).__name__)
-        raise BrokenPromiseError(
-            f"{name} breaks {len(broken)} of {len(kept) + len(broken)} promises:\n- "
-            + "\n- ".join(broken)
-        )
-    return kept
+    name = getattr(generator, "label", type(generator).__name__)
+    return kept_promises(name, generator_checks(), generator, data)
 
 
 def generator_checks() -> tuple[GeneratorCheck, ...]:
@@ -202,7 +156,7 @@ def _global_state_breach(generator: Any, dataset: TabularDataset) -> str | None:
             output = run_mechanism(
                 generator, dataset, _half(dataset), {}, rng=stream(1), seed_globals=False
             ).output
-        if is_coroutine_mechanism(generator):
+        if inspect.iscoroutine(output):
             output.close()
             return None
         releases.append(output)

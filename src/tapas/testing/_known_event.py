@@ -36,7 +36,7 @@ class KnownEvent(TrainableThresholdAttack):
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         """The evidence."""
-        return np.array([self.mechanism.evidence(release.data)])
+        return np.array([self.mechanism.evidence(release.table)])
 
     @property
     def label(self) -> str:

@@ -1,20 +1,16 @@
 """Who attacks what, knowing what: the games that attacks are judged by."""
 
-from tapas.threat_models._base import ThreatModel, TrainableThreatModel
+from tapas.compat import ThreatModel, TrainableThreatModel
+from tapas.game import Briefing, Goal, ModelBriefing, Release, TableBriefing, Trial, TrialPolicy
 from tapas.threat_models._data_knowledge import (
     AttackerKnowledgeOnData,
     AttackerKnowledgeWithLabel,
     AuxiliaryDataKnowledge,
     ExactDataKnowledge,
 )
-from tapas.threat_models._goals import AttributeGoal, Goal, MembershipGoal
-from tapas.threat_models._label_inference import (
-    LabelInferenceThreatModel,
-    Observations,
-    TrialPolicy,
-)
+from tapas.threat_models._imported import ImportedAIA, ImportedMIA
+from tapas.threat_models._label_inference import LabelInferenceThreatModel
 from tapas.threat_models._labellers import AIALabeller, MIALabeller
-from tapas.threat_models._ledger import Ledger
 from tapas.threat_models._mechanism_knowledge import (
     AttackerKnowledgeOnGenerator,
     BlackBoxKnowledge,
@@ -22,50 +18,57 @@ from tapas.threat_models._mechanism_knowledge import (
     UncertainBoxKnowledge,
     WhiteBoxKnowledge,
 )
+from tapas.threat_models._mechanism_runs import (
+    accepts_seed,
+    run_mechanism,
+    uses_documented_call,
+)
 from tapas.threat_models._model_aia import ModelAIA
-from tapas.threat_models._model_game import ModelBriefing, ModelNeeds
 from tapas.threat_models._model_mia import ModelMIA
 from tapas.threat_models._observed import ObservedMIA
+from tapas.threat_models._planting import AttributePlanting, MembershipPlanting, Planting
 from tapas.threat_models._property import ModelPropertyInference
+from tapas.threat_models._saving import load_threat_model
 from tapas.threat_models._shadow_data import (
     MarginalSynthesis,
     NoisyRecords,
     QuerySynthesis,
     ShadowData,
 )
-from tapas.threat_models._stored_ledger import StoredLedger
-from tapas.threat_models._targeted import TargetedAIA, TargetedMIA
-from tapas.threat_models._trials import Briefing, Release, Trial
+from tapas.threat_models._targeted import CanaryMIA, TargetedAIA, TargetedMIA
+
+ThreatModel._loader = load_threat_model
 
 __all__ = [
     "AIALabeller",
     "AttackerKnowledgeOnData",
     "AttackerKnowledgeOnGenerator",
     "AttackerKnowledgeWithLabel",
-    "AttributeGoal",
+    "AttributePlanting",
     "AuxiliaryDataKnowledge",
     "BlackBoxKnowledge",
     "Briefing",
+    "CanaryMIA",
     "ExactDataKnowledge",
     "Goal",
+    "ImportedAIA",
+    "ImportedMIA",
     "LabelInferenceThreatModel",
-    "Ledger",
     "MIALabeller",
     "MarginalSynthesis",
-    "MembershipGoal",
+    "MembershipPlanting",
     "ModelAIA",
     "ModelBriefing",
     "ModelMIA",
-    "ModelNeeds",
     "ModelPropertyInference",
     "NoBoxKnowledge",
     "NoisyRecords",
-    "Observations",
     "ObservedMIA",
+    "Planting",
     "QuerySynthesis",
     "Release",
     "ShadowData",
-    "StoredLedger",
+    "TableBriefing",
     "TargetedAIA",
     "TargetedMIA",
     "ThreatModel",
@@ -74,4 +77,7 @@ __all__ = [
     "TrialPolicy",
     "UncertainBoxKnowledge",
     "WhiteBoxKnowledge",
+    "accepts_seed",
+    "run_mechanism",
+    "uses_documented_call",
 ]

@@ -1,16 +1,24 @@
 """What the attacker knows of the private data, and the rows that trials are played on."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from tapas._random import ambient_rng, integer_seed, resolve_seed, seeded_globals, stream
+from tapas._random import (
+    Parts,
+    TrialPart,
+    ambient_rng,
+    integer_seed,
+    part_stream,
+    resolve_seed,
+    seeded_globals,
+)
 from tapas._validate import check_count, check_probability
-from tapas.datasets import Dataset, TabularDataset
+from tapas.datasets import DataDescription, Dataset, TabularDataset
 from tapas.errors import KnowledgeError
-from tapas.threat_models._trials import BACKGROUND, Address
+from tapas.game import Address, Goal
 
 
 class AttackerKnowledgeOnData(ABC):
@@ -21,6 +29,7 @@ class AttackerKnowledgeOnData(ABC):
     """
 
     is_exact = False
+    _label = "Unnamed knowledge"
 
     @property
     def draws_from_globals(self) -> bool:
@@ -28,27 +37,33 @@ class AttackerKnowledgeOnData(ABC):
         return True
 
     @abstractmethod
-    def generate_datasets(self, num_samples: int, training: bool = True) -> list[Any]:
+    def generate_datasets(self, num_samples: int, training: bool = True) -> Sequence[Dataset]:
         """Draw datasets for the attacker (`training`) or for the evaluation."""
 
-    def draw_dataset(self, address: Address) -> Any:
+    def draw_dataset(self, address: Address) -> Dataset:
         """The private dataset, before secrets are planted, of the trial at `address`."""
-        with seeded_globals(address.integer(BACKGROUND)):
+        with seeded_globals(address.integer(TrialPart.BACKGROUND)):
             return self.generate_datasets(1, training=address.training)[0]
 
     @property
-    def auxiliary(self) -> Any:
+    def auxiliary(self) -> Dataset | None:
         """Data that the attacker holds, or None."""
+        return None
+
+    def _get_data(self) -> Dataset | None:
+        """All data that trials draw from, where that is known."""
         return None
 
     @property
     def label(self) -> str:
         """Display name."""
-        return getattr(self, "_label", "Unnamed knowledge")
+        return self._label
 
 
 class AttackerKnowledgeWithLabel(ABC):
     """Draws private datasets together with the secret planted in each."""
+
+    _label = "Unnamed knowledge"
 
     @property
     def draws_from_globals(self) -> bool:
@@ -58,12 +73,12 @@ class AttackerKnowledgeWithLabel(ABC):
     @abstractmethod
     def generate_datasets_with_label(
         self, num_samples: int, training: bool = True
-    ) -> tuple[list[Any], list[Any]]:
+    ) -> tuple[Sequence[Dataset], Sequence[object]]:
         """Draw datasets and their labels."""
 
-    def draw_labelled(self, address: Address) -> tuple[Any, np.ndarray]:
+    def draw_labelled(self, address: Address) -> tuple[Dataset, np.ndarray]:
         """Private dataset and secrets (one per target) of the trial at `address`."""
-        with seeded_globals(address.integer(BACKGROUND)):
+        with seeded_globals(address.integer(TrialPart.BACKGROUND)):
             datasets, labels = self.generate_datasets_with_label(1, training=address.training)
         return datasets[0], np.atleast_1d(np.asarray(labels[0]))
 
@@ -72,9 +87,14 @@ class AttackerKnowledgeWithLabel(ABC):
         return index
 
     @property
+    def goal(self) -> Goal:
+        """What the secret is: by default one of the user's own."""
+        return Goal("label", values=())
+
+    @property
     def label(self) -> str:
         """Display name."""
-        return getattr(self, "_label", "Unnamed knowledge")
+        return self._label
 
 
 class AuxiliaryDataKnowledge(AttackerKnowledgeOnData):
@@ -82,11 +102,11 @@ class AuxiliaryDataKnowledge(AttackerKnowledgeOnData):
 
     Parameters
     ----------
-    dataset : TabularDataset, optional
+    dataset : Dataset, optional
         Split at random: a share becomes auxiliary data, the rest is what evaluations draw from.
     auxiliary_split : float
         That share.
-    aux_data, test_data : TabularDataset, optional
+    aux_data, test_data : Dataset, optional
         Rows that go to one side whole, beside or instead of those of `dataset`.
     num_training_records : int
         Size of each private dataset.
@@ -96,28 +116,29 @@ class AuxiliaryDataKnowledge(AttackerKnowledgeOnData):
 
     def __init__(
         self,
-        dataset: TabularDataset | None = None,
+        dataset: Dataset | None = None,
         auxiliary_split: float = 0.5,
-        aux_data: TabularDataset | None = None,
-        test_data: TabularDataset | None = None,
+        aux_data: Dataset | None = None,
+        test_data: Dataset | None = None,
         num_training_records: int = 1000,
         seed: int | None = None,
     ) -> None:
         self.seed = resolve_seed(seed)
         self.num_training_records = check_count(num_training_records, "num_training_records")
         split = check_probability(auxiliary_split, "auxiliary_split")
-        sides: list[list[TabularDataset]] = [[], []]
+        sides: list[list[Dataset]] = [[], []]
         if dataset is not None:
-            order = stream(self.seed, BACKGROUND).permutation(len(dataset))
-            cut = int(split * len(dataset))
-            sides[0].append(dataset.take(order[:cut]))
-            sides[1].append(dataset.take(order[cut:]))
+            size = number_of_records(dataset)
+            order = part_stream(self.seed, Parts.AUXILIARY_SPLIT).permutation(size)
+            cut = int(split * size)
+            sides[0].append(gathered(dataset, order[:cut]))
+            sides[1].append(gathered(dataset, order[cut:]))
         for side, given in zip(sides, (aux_data, test_data), strict=True):
             if given is not None:
                 side.append(given)
         self.aux_data = _joined(sides[0], "auxiliary", "aux_data")
         self.test_data = _joined(sides[1], "test", "test_data")
-        if self.aux_data.description != self.test_data.description:
+        if description_of(self.aux_data) != description_of(self.test_data):
             raise KnowledgeError("the descriptions of the auxiliary and the test data differ")
         self._label = f"{self.aux_data.label} (AUX)"
 
@@ -127,38 +148,39 @@ class AuxiliaryDataKnowledge(AttackerKnowledgeOnData):
         return type(self).generate_datasets is not AuxiliaryDataKnowledge.generate_datasets
 
     @property
-    def auxiliary(self) -> TabularDataset:
+    def auxiliary(self) -> Dataset:
         """Data that the attacker holds."""
         return self.aux_data
 
-    def generate_datasets(self, num_samples: int, training: bool = True) -> list[TabularDataset]:
+    def generate_datasets(self, num_samples: int, training: bool = True) -> list[Dataset]:
         """Draw datasets; within one pass over the data they are disjoint."""
         seed = integer_seed(ambient_rng())
-        phase = "train" if training else "test"
-        return [
-            self.draw_dataset(Address(seed, phase, index))  # type: ignore[arg-type]
-            for index in range(num_samples)
-        ]
+        first = Address(seed, "train" if training else "test", 0)
+        return [self.draw_dataset(first.at(index)) for index in range(num_samples)]
 
-    def draw_dataset(self, address: Address) -> TabularDataset:
+    def draw_dataset(self, address: Address) -> Dataset:
         """Block ``i mod B`` of shuffle ``i // B``, where B disjoint blocks fit into the data."""
         if self.draws_from_globals:
             return super().draw_dataset(address)
         pool = self.aux_data if address.training else self.test_data
-        size = self.num_training_records
-        if size > len(pool):
+        size, available = self.num_training_records, number_of_records(pool)
+        if size > available:
             side = "auxiliary" if address.training else "test"
             raise KnowledgeError(
-                f"num_training_records is {size}, but the {side} data has only {len(pool)} rows: "
+                f"num_training_records is {size}, but the {side} data has only {available} rows: "
                 f"give more data, another auxiliary_split, or a smaller num_training_records"
             )
-        blocks = len(pool) // size if size else 1
+        blocks = available // size if size else 1
         shuffle, block = divmod(address.index, blocks)
-        order = _shuffle(address.at(shuffle), len(pool))
-        return pool.take(order[block * size : (block + 1) * size], reset_index=True)
+        order = _shuffle(address.at(shuffle), available)
+        return gathered(pool, order[block * size : (block + 1) * size], reset_index=True)
 
-    def _get_data(self) -> TabularDataset:
+    def _get_data(self) -> Dataset:
         return self.aux_data + self.test_data
+
+    def __spec__(self) -> Mapping[str, object]:
+        # The seed made the split, which the tables tell.
+        return {name: value for name, value in vars(self).items() if name != "seed"}
 
 
 class ExactDataKnowledge(AttackerKnowledgeOnData):
@@ -169,12 +191,12 @@ class ExactDataKnowledge(AttackerKnowledgeOnData):
 
     Parameters
     ----------
-    training_dataset : TabularDataset
+    training_dataset : Dataset
     """
 
     is_exact = True
 
-    def __init__(self, training_dataset: TabularDataset) -> None:
+    def __init__(self, training_dataset: Dataset) -> None:
         self.training_dataset = training_dataset
         self._label = f"{training_dataset.label} (EXACT)"
 
@@ -184,35 +206,57 @@ class ExactDataKnowledge(AttackerKnowledgeOnData):
         return type(self).generate_datasets is not ExactDataKnowledge.generate_datasets
 
     @property
-    def auxiliary(self) -> TabularDataset:
+    def auxiliary(self) -> Dataset:
         """Data that the attacker holds: all of it."""
         return self.training_dataset
 
-    def generate_datasets(self, num_samples: int, training: bool = True) -> list[TabularDataset]:
+    def generate_datasets(self, num_samples: int, training: bool = True) -> list[Dataset]:
         """The same dataset, as often as asked for."""
         return [self.training_dataset] * num_samples
 
-    def draw_dataset(self, address: Address) -> TabularDataset:
+    def draw_dataset(self, address: Address) -> Dataset:
         """The private dataset."""
         return super().draw_dataset(address) if self.draws_from_globals else self.training_dataset
 
-    def _get_data(self) -> TabularDataset:
+    def _get_data(self) -> Dataset:
         return self.training_dataset
 
 
 @lru_cache(maxsize=4)
 def _shuffle(address: Address, size: int) -> np.ndarray:
-    order = address.stream(BACKGROUND).permutation(size)
+    order = address.stream(TrialPart.BACKGROUND).permutation(size)
     order.setflags(write=False)
     return order
 
 
-def _joined(parts: list[TabularDataset], side: str, parameter: str) -> TabularDataset:
+def gathered(dataset: Dataset, rows: np.ndarray, *, reset_index: bool = False) -> Dataset:
+    """Records of a dataset by position."""
+    if isinstance(dataset, TabularDataset):
+        return dataset.take(rows, reset_index=reset_index)
+    return dataset.get_records(rows.tolist())
+
+
+def description_of(dataset: Dataset) -> DataDescription | None:
+    """The description of a table; other datasets have none."""
+    return dataset.description if isinstance(dataset, TabularDataset) else None
+
+
+def number_of_records(dataset: Dataset) -> int:
+    """How many records a dataset has."""
+    try:
+        return len(dataset)  # type: ignore[arg-type]
+    except TypeError:
+        raise KnowledgeError(
+            f"a {type(dataset).__name__} must say how many records it has: write its __len__"
+        ) from None
+
+
+def _joined(parts: list[Dataset], side: str, parameter: str) -> Dataset:
     if not parts:
         raise KnowledgeError(f"there is no {side} data: give dataset or {parameter}")
     for part in parts:
         if not isinstance(part, Dataset):
             raise KnowledgeError(f"expected a dataset as {side} data, got {type(part).__name__}")
-    if len(parts) == 2 and parts[0].description != parts[1].description:
+    if len(parts) == 2 and description_of(parts[0]) != description_of(parts[1]):
         raise KnowledgeError(f"the descriptions of dataset and {parameter} differ")
     return parts[0] if len(parts) == 1 else parts[0] + parts[1]

@@ -1,81 +1,104 @@
 """Data knowledge and a goal together: private datasets with known secrets."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tapas._random import ambient_rng, integer_seed
-from tapas.datasets import TabularDataset, TabularRecord
+from tapas.datasets import Dataset, TabularDataset, TabularRecord
 from tapas.errors import ThreatModelError
+from tapas.game import Address, Briefing, Goal, Relation, TableBriefing, Value
 from tapas.threat_models._data_knowledge import (
     AttackerKnowledgeOnData,
     AttackerKnowledgeWithLabel,
+    number_of_records,
 )
-from tapas.threat_models._goals import AttributeGoal, Goal, MembershipGoal, PlantingStreams
-from tapas.threat_models._trials import Address
+from tapas.threat_models._planting import (
+    AttributePlanting,
+    MembershipPlanting,
+    Planting,
+    PlantingStreams,
+)
+
+TargetsLike = Dataset | Sequence[Dataset]
 
 
-@dataclass(frozen=True)
-class TargetRecords:
-    """The targets as given: one table, and each as a record."""
-
-    table: TabularDataset
-
-    @classmethod
-    def parse(cls, target_records: Any) -> "TargetRecords":
-        """Accept a record, a dataset of records, or a list of records."""
-        if isinstance(target_records, (list, tuple)) and target_records:
-            joined = target_records[0]
-            for record in target_records[1:]:
-                joined = joined + record
-            target_records = joined
-        if not isinstance(target_records, TabularDataset) or len(target_records) == 0:
-            raise ThreatModelError(
-                f"target_record must be a TabularRecord or a TabularDataset of targets, "
-                f"got {target_records!r}"
-            )
-        if isinstance(target_records, TabularRecord):
-            target_records = target_records.copy()
-            target_records.set_id(target_records.id)
-        return cls(target_records.copy())
-
-    def records(self) -> list[TabularRecord]:
-        """Each target, under its row label."""
-        return list(self.table)
+def parsed_targets(given: TargetsLike) -> Dataset:
+    """Read a record, a dataset of records, or a list of records."""
+    if isinstance(given, (list, tuple)) and given:
+        joined = given[0]
+        for record in given[1:]:
+            joined = joined + record
+        given = joined
+    if not isinstance(given, Dataset) or number_of_records(given) == 0:
+        raise ThreatModelError(
+            f"target_record must be a TabularRecord or a TabularDataset of targets, got {given!r}"
+        )
+    if isinstance(given, TabularRecord):
+        given = given.copy()
+        given.set_id(given.id)
+        return TabularDataset.from_table(given.table, given.description)
+    return given.copy() if isinstance(given, TabularDataset) else given
 
 
-class _GoalLabeller(AttackerKnowledgeWithLabel):
-    """Draws a background, plants the goal's secrets in it."""
+def table_of_targets(given: TargetsLike) -> TabularDataset:
+    """The same, for goals that need a table."""
+    targets = parsed_targets(given)
+    if not isinstance(targets, TabularDataset):
+        raise ThreatModelError(
+            f"target_record must be a TabularRecord or a TabularDataset of targets, got {targets!r}"
+        )
+    return targets
+
+
+class PlantingLabeller(AttackerKnowledgeWithLabel):
+    """Draws a background, plants secrets in it."""
+
+    relation: Relation = "replace"
+    target_records: Dataset
 
     def __init__(
-        self, attacker_knowledge: AttackerKnowledgeOnData, goal: Goal, *, pairs: bool
+        self, attacker_knowledge: AttackerKnowledgeOnData, planting: Planting, *, pairs: bool
     ) -> None:
         self.attacker_knowledge = attacker_knowledge
-        self.goal = goal
+        self.planting = planting
         self.generate_pairs = pairs
+
+    @property
+    def goal(self) -> Goal:
+        """What is planted."""
+        return self.planting.goal
+
+    def briefing(self) -> Briefing:
+        """What an attack is told about the targets; a sensitive value is masked."""
+        targets = self.target_records
+        if not isinstance(targets, TabularDataset):
+            return Briefing(self.goal, num_labels=self.planting.num_targets)
+        if self.goal.attribute is not None:
+            masked = targets.table.with_value(str(self.goal.attribute), None)
+            targets = TabularDataset.from_table(masked, targets.description)
+        return TableBriefing(self.goal, targets, self.attacker_knowledge.auxiliary)
 
     @property
     def draws_from_globals(self) -> bool:
         """Where the data knowledge does, or a subclass draws in its own way."""
         own = type(self).generate_datasets_with_label
-        return own is not _GoalLabeller.generate_datasets_with_label or bool(
-            getattr(self.attacker_knowledge, "draws_from_globals", True)
+        return own is not PlantingLabeller.generate_datasets_with_label or bool(
+            self.attacker_knowledge.draws_from_globals
         )
 
-    def draw_labelled(self, address: Address) -> tuple[TabularDataset, np.ndarray]:
+    def draw_labelled(self, address: Address) -> tuple[Dataset, np.ndarray]:
         """Private dataset and secrets; trials 2j and 2j+1 mirror each other if paired."""
         own = type(self).generate_datasets_with_label
-        if own is not _GoalLabeller.generate_datasets_with_label:
+        if own is not PlantingLabeller.generate_datasets_with_label:
             return super().draw_labelled(address)
         background = address.at(self.group_of(address.index))
         dataset = self.attacker_knowledge.draw_dataset(background)
         # An attacker who knows the data exactly knows which rows leave: always the same.
-        exact = bool(getattr(self.attacker_knowledge, "is_exact", False))
+        exact = self.attacker_knowledge.is_exact
         mirrored = self.generate_pairs and address.index % 2 == 1
         streams = PlantingStreams(background, address, same_rows_leave=exact)
-        return self.goal.plant(dataset, rng=streams, mirrored=mirrored)
+        return self.planting.plant(dataset, rng=streams, mirrored=mirrored)
 
     def group_of(self, index: int) -> int:
         """Both trials of a pair are one group."""
@@ -83,17 +106,12 @@ class _GoalLabeller(AttackerKnowledgeWithLabel):
 
     def generate_datasets_with_label(
         self, num_samples: int, training: bool = True
-    ) -> tuple[list[TabularDataset], list[Any]]:
+    ) -> tuple[list[Dataset], list[object]]:
         """Draw exactly `num_samples` datasets with their labels."""
-        seed = integer_seed(ambient_rng())
-        phase = "train" if training else "test"
-        drawn = [
-            self.draw_labelled(Address(seed, phase, index))  # type: ignore[arg-type]
-            for index in range(num_samples)
-        ]
-        labels = [
-            secrets[0] if self.goal.num_targets == 1 else list(secrets) for _, secrets in drawn
-        ]
+        first = Address(integer_seed(ambient_rng()), "train" if training else "test", 0)
+        drawn = [self.draw_labelled(first.at(index)) for index in range(num_samples)]
+        several = self.planting.num_targets > 1
+        labels = [list(secrets) if several else secrets[0] for _, secrets in drawn]
         return [dataset for dataset, _ in drawn], labels
 
     @property
@@ -102,13 +120,13 @@ class _GoalLabeller(AttackerKnowledgeWithLabel):
         return self.attacker_knowledge.label
 
 
-class MIALabeller(_GoalLabeller):
+class MIALabeller(PlantingLabeller):
     """Private datasets with, or without, each target.
 
     Parameters
     ----------
     attacker_knowledge : AttackerKnowledgeOnData
-    target_records : TabularDataset
+    target_records : Dataset
     generate_pairs : bool
         Whether trials come in pairs on the same background with opposite memberships.
     replace_target : bool
@@ -118,20 +136,18 @@ class MIALabeller(_GoalLabeller):
     def __init__(
         self,
         attacker_knowledge: AttackerKnowledgeOnData,
-        target_records: Any,
+        target_records: TargetsLike,
         generate_pairs: bool = True,
         replace_target: bool = False,
     ) -> None:
-        self.target_records = TargetRecords.parse(target_records).table
+        self.target_records = parsed_targets(target_records)
         self.replace_target = replace_target
-        super().__init__(
-            attacker_knowledge,
-            MembershipGoal(self.target_records, replace_target),
-            pairs=generate_pairs,
-        )
+        self.relation = "replace" if replace_target else "add/remove"
+        planting = MembershipPlanting(self.target_records, replace_target)
+        super().__init__(attacker_knowledge, planting, pairs=generate_pairs)
 
 
-class AIALabeller(_GoalLabeller):
+class AIALabeller(PlantingLabeller):
     """Private datasets that hold each target with a random value of the sensitive attribute.
 
     Parameters
@@ -146,19 +162,20 @@ class AIALabeller(_GoalLabeller):
     def __init__(
         self,
         attacker_knowledge: AttackerKnowledgeOnData,
-        target_records: Any,
+        target_records: TargetsLike,
         sensitive_attribute: str,
-        attribute_values: Sequence[Any],
+        attribute_values: Sequence[Value],
         distribution: Sequence[float] | None = None,
     ) -> None:
-        self.target_records = TargetRecords.parse(target_records).table
+        targets = table_of_targets(target_records)
+        self.target_records = targets
         self.sensitive_attribute = sensitive_attribute
         self.attribute_values = attribute_values
         self.distribution = distribution
-        goal = AttributeGoal(
-            self.target_records,
+        planting = AttributePlanting(
+            targets,
             sensitive_attribute,
             tuple(attribute_values),
             None if distribution is None else tuple(distribution),
         )
-        super().__init__(attacker_knowledge, goal, pairs=False)
+        super().__init__(attacker_knowledge, planting, pairs=False)

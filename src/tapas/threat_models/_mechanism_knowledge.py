@@ -1,18 +1,22 @@
 """What the attacker knows of the mechanism: nothing, how to run it, or all of it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from tapas._random import ambient_rng, integer_seed
+from tapas.datasets import Dataset
 from tapas.errors import KnowledgeError
+from tapas.generators import Generator
 from tapas.threat_models._mechanism_runs import (
+    Mechanism,
     MechanismRun,
     accepts_seed,
     finished,
     globals_for,
+    is_coroutine_mechanism,
+    name_of,
     run_mechanism,
 )
 
@@ -23,18 +27,29 @@ class AttackerKnowledgeOnGenerator(ABC):
     A subclass writes `generate`.
     """
 
+    # Whether the attacker can run the mechanism, and whether releases carry it as fitted.
+    can_simulate = True
+    exposes_mechanism = False
+    num_synthetic_records: int | None = 0
+    _label = "Unnamed generator knowledge"
+
+    @property
+    def waits(self) -> bool:
+        """Whether the mechanism is a coroutine."""
+        return False
+
     @property
     def draws_from_globals(self) -> bool:
         """Whether a run uses the global random generators, which threads would share."""
         return True
 
     @abstractmethod
-    def generate(self, training_dataset: Any, training_mode: bool = True) -> Any:
+    def generate(self, training_dataset: Dataset, training_mode: bool = True) -> object:
         """Make a synthetic dataset, in the attacker's simulation or in the evaluation."""
 
     def run(
         self,
-        training_dataset: Any,
+        training_dataset: Dataset,
         *,
         training_mode: bool,
         rng: np.random.Generator,
@@ -44,32 +59,35 @@ class AttackerKnowledgeOnGenerator(ABC):
         with globals_for(integer_seed(rng), seed_globals):
             return MechanismRun(self.generate(training_dataset, training_mode=training_mode), None)
 
-    def __call__(self, training_dataset: Any, training_mode: bool = True) -> Any:
+    def __call__(self, training_dataset: Dataset, training_mode: bool = True) -> object:
         return self.generate(training_dataset, training_mode=training_mode)
+
+    @property
+    def telling_label(self) -> str:
+        """A name to tell mechanisms apart by."""
+        return self.label
 
     @property
     def label(self) -> str:
         """Display name."""
-        return getattr(self, "_label", "Unnamed generator knowledge")
+        return self._label
 
 
-class _KnownGenerator(AttackerKnowledgeOnGenerator):
+class KnownGenerator(AttackerKnowledgeOnGenerator):
     """A generator object that trials run."""
 
-    exposes_mechanism = False
-
-    def __init__(self, generator: Any, num_synthetic_records: int | None) -> None:
+    def __init__(self, generator: Mechanism, num_synthetic_records: int | None) -> None:
         self.generator = generator
         self.num_synthetic_records = num_synthetic_records
 
-    def generate(self, training_dataset: Any, training_mode: bool = True) -> Any:
+    def generate(self, training_dataset: Dataset, training_mode: bool = True) -> object:
         """Make a synthetic dataset."""
         result = self.run(training_dataset, training_mode=training_mode, rng=ambient_rng())
         return finished(result.output)
 
     def run(
         self,
-        training_dataset: Any,
+        training_dataset: Dataset,
         *,
         training_mode: bool,
         rng: np.random.Generator,
@@ -92,25 +110,36 @@ class _KnownGenerator(AttackerKnowledgeOnGenerator):
 
     @property
     def _generates_in_its_own_way(self) -> bool:
-        return type(self).generate is not _KnownGenerator.generate
+        return type(self).generate is not KnownGenerator.generate
 
     @property
     def draws_from_globals(self) -> bool:
         """Unless the generator takes a seed."""
         return self._generates_in_its_own_way or not accepts_seed(self.generator)
 
+    @property
+    def waits(self) -> bool:
+        """Whether the generator is a coroutine."""
+        return is_coroutine_mechanism(self.generator)
+
     def _parameters(
         self, training_mode: bool, rng: np.random.Generator, seed_globals: bool
-    ) -> dict[str, Any]:
+    ) -> Mapping[str, object]:
         return {}
 
     @property
     def label(self) -> str:
         """Display name: the generator's."""
-        return str(getattr(self.generator, "label", type(self.generator).__name__))
+        return name_of(self.generator)
+
+    @property
+    def telling_label(self) -> str:
+        """The same, or the name of the class where the generator was given none."""
+        unnamed = name_of(self.generator) == Generator.UNNAMED
+        return type(self.generator).__name__ if unnamed else self.label
 
 
-class BlackBoxKnowledge(_KnownGenerator):
+class BlackBoxKnowledge(KnownGenerator):
     """The attacker can run the mechanism, and sees only what it releases.
 
     Parameters
@@ -121,7 +150,7 @@ class BlackBoxKnowledge(_KnownGenerator):
     """
 
 
-class WhiteBoxKnowledge(_KnownGenerator):
+class WhiteBoxKnowledge(KnownGenerator):
     """The attacker can run the mechanism, and the release comes with the fitted mechanism.
 
     Attacks find it as ``release.mechanism``, in training and in tests.
@@ -135,7 +164,7 @@ class WhiteBoxKnowledge(_KnownGenerator):
     exposes_mechanism = True
 
 
-class NoBoxKnowledge(_KnownGenerator):
+class NoBoxKnowledge(KnownGenerator):
     """The attacker cannot run the mechanism: only attacks that need no training apply.
 
     Parameters
@@ -144,9 +173,11 @@ class NoBoxKnowledge(_KnownGenerator):
     num_synthetic_records : int or None
     """
 
+    can_simulate = False
+
     def run(
         self,
-        training_dataset: Any,
+        training_dataset: Dataset,
         *,
         training_mode: bool,
         rng: np.random.Generator,
@@ -168,7 +199,7 @@ class NoBoxKnowledge(_KnownGenerator):
         return f"{super().label}[no-box]"
 
 
-class UncertainBoxKnowledge(_KnownGenerator):
+class UncertainBoxKnowledge(KnownGenerator):
     """The attacker can run the mechanism but does not know its parameters.
 
     Parameters
@@ -184,10 +215,10 @@ class UncertainBoxKnowledge(_KnownGenerator):
 
     def __init__(
         self,
-        generator: Any,
+        generator: Mechanism,
         num_synthetic_records: int | None,
-        prior: Callable[[], dict[str, Any]],
-        final_parameters: dict[str, Any] | None = None,
+        prior: Callable[[], Mapping[str, object]],
+        final_parameters: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(generator, num_synthetic_records)
         if not callable(prior):
@@ -204,7 +235,7 @@ class UncertainBoxKnowledge(_KnownGenerator):
 
     def _parameters(
         self, training_mode: bool, rng: np.random.Generator, seed_globals: bool
-    ) -> dict[str, Any]:
+    ) -> Mapping[str, object]:
         seed = integer_seed(rng)
         if not training_mode and self.final_parameters is not None:
             return dict(self.final_parameters)

@@ -1,38 +1,71 @@
 """Run a mechanism once: on a copy, with a seed of its own."""
 
-import asyncio
 import copy
 import inspect
-import threading
 import warnings
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from types import MethodType
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
 from tapas._random import integer_seed, seeded_globals
-from tapas.errors import ReproducibilityWarning
+from tapas.datasets import Dataset
+from tapas.errors import MechanismError, ReproducibilityWarning
+from tapas.game import run_coroutine
 from tapas.generators import Generator
 
 SEED_PARAMETERS = ("random_state", "seed")
+
+
+class FitsAndGenerates(Protocol):
+    """What is run by its two methods."""
+
+    @property
+    def fit(self) -> Callable[..., object]:
+        """Learns from private data."""
+
+    @property
+    def generate(self) -> Callable[..., object]:
+        """Makes synthetic data: so many records."""
+
+
+@runtime_checkable
+class Named(Protocol):
+    """What has a display name."""
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+
+
+class Runs(Protocol):
+    """What is run by a call."""
+
+    def __call__(
+        self, dataset: Dataset, num_samples: int | None, **parameters: object
+    ) -> object: ...
+
+
+Mechanism = Generator | FitsAndGenerates | Runs
 
 
 @dataclass(frozen=True)
 class MechanismRun:
     """One run: its output (perhaps still to be awaited) and the fitted copy it came from."""
 
-    output: Any
-    fitted: Any
+    output: object
+    fitted: object
 
 
 def run_mechanism(
-    generator: Any,
-    dataset: Any,
+    generator: Mechanism,
+    dataset: Dataset,
     num_samples: int | None,
-    parameters: dict[str, Any],
+    parameters: Mapping[str, object],
     *,
     rng: np.random.Generator,
     seed_globals: bool = True,
@@ -50,9 +83,8 @@ def run_mechanism(
             mechanism.fit(dataset, **{**fit_seed, **parameters})
             output = mechanism.generate(num_samples, **seed_argument(mechanism.generate, rng))
         else:
-            call = mechanism if inspect.isroutine(mechanism) else mechanism.__call__
-            seed = {**seed_argument(call, rng), **parameters}
-            output = mechanism(dataset, num_samples, **seed)
+            call = _call_of(mechanism)
+            output = call(dataset, num_samples, **{**seed_argument(call, rng), **parameters})
         return MechanismRun(finished(output) if seed_globals else output, mechanism)
 
 
@@ -61,28 +93,33 @@ def globals_for(seed: int, seed_globals: bool) -> AbstractContextManager[None]:
     return seeded_globals(seed) if seed_globals else nullcontext()
 
 
-def own_copy(generator: Any) -> Any:
+def name_of(generator: Mechanism) -> str:
+    """Its display name, or that of its class."""
+    return str(generator.label) if isinstance(generator, Named) else type(generator).__name__
+
+
+def own_copy(generator: Mechanism) -> Mechanism:
     """A copy whose training cannot touch the original."""
     try:
         return copy.deepcopy(generator)
     except Exception as error:
         warnings.warn(
-            f"{getattr(generator, 'label', type(generator).__name__)!r} cannot be copied whole "
-            f"({error}), so what one run changes inside it may reach the next: make it anew in fit",
+            f"{name_of(generator)!r} cannot be copied whole ({error}), so what one run changes "
+            f"inside it may reach the next: make it anew in fit",
             ReproducibilityWarning,
             stacklevel=2,
         )
         return copy.copy(generator)
 
 
-def uses_documented_call(generator: Any) -> bool:
+def uses_documented_call(generator: Mechanism) -> TypeGuard[FitsAndGenerates]:
     """Whether calling it means: fit, then generate."""
     if not callable(generator):
         return True
     return isinstance(generator, Generator) and type(generator).__call__ is Generator.__call__
 
 
-def accepts_seed(generator: Any) -> bool:
+def accepts_seed(generator: Mechanism) -> bool:
     """Whether all that is random in the mechanism can be steered by arguments.
 
     A `fit` without a seed may draw from the global generators; only our own are known not to.
@@ -90,57 +127,40 @@ def accepts_seed(generator: Any) -> bool:
     if uses_documented_call(generator):
         own = type(generator).__module__.partition(".")[0] == "tapas"
         return bool(_seed_name(generator.generate)) and (own or bool(_seed_name(generator.fit)))
-    return bool(_seed_name(generator.__call__ if not inspect.isroutine(generator) else generator))
+    return bool(_seed_name(_call_of(generator)))
 
 
-def is_coroutine_mechanism(generator: Any) -> bool:
+def is_coroutine_mechanism(generator: Mechanism) -> bool:
     """Whether running the mechanism gives something to await."""
-    call = generator if inspect.isroutine(generator) else getattr(generator, "__call__", None)  # noqa: B004
-    return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(
-        getattr(generator, "generate", None)
-    )
+    methods = [getattr(generator, name, None) for name in ("__call__", "generate")]
+    return any(inspect.iscoroutinefunction(method) for method in (generator, *methods))
 
 
-def seed_argument(function: Callable[..., Any], rng: np.random.Generator) -> dict[str, int]:
+def seed_argument(function: Callable[..., object], rng: np.random.Generator) -> dict[str, int]:
     """``{name: seed}`` if the function names a seed parameter, else nothing."""
     seed = integer_seed(rng)
     name = _seed_name(function)
     return {name: seed} if name else {}
 
 
-def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run to the end on a loop of our own, also where a loop is already running."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    outcome: dict[str, Any] = {}
-
-    def in_thread() -> None:
-        try:
-            outcome["value"] = asyncio.run(coroutine)
-        except BaseException as error:
-            outcome["error"] = error
-
-    thread = threading.Thread(target=in_thread)
-    thread.start()
-    thread.join()
-    if "error" in outcome:
-        raise outcome["error"]
-    return outcome["value"]
-
-
-def finished(output: Any) -> Any:
+def finished(output: object) -> object:
     """The output itself; where it is a coroutine, what that returns."""
     return run_coroutine(output) if inspect.iscoroutine(output) else output
 
 
-def _seed_name(function: Callable[..., Any]) -> str | None:
-    return _seed_name_of(getattr(function, "__func__", function))
+def _call_of(generator: Mechanism) -> Callable[..., object]:
+    """What runs where the mechanism is called."""
+    if not callable(generator):
+        raise MechanismError(f"{name_of(generator)!r} cannot be called")
+    return generator if inspect.isroutine(generator) else generator.__call__
+
+
+def _seed_name(function: Callable[..., object]) -> str | None:
+    return _seed_name_of(function.__func__ if isinstance(function, MethodType) else function)
 
 
 @lru_cache(maxsize=256)
-def _seed_name_of(function: Callable[..., Any]) -> str | None:
+def _seed_name_of(function: Callable[..., object]) -> str | None:
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):

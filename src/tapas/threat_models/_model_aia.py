@@ -1,53 +1,101 @@
 """Attribute inference against a trained model: what was a sensitive input of these records?"""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from tapas._random import resolve_seed, stream
+from tapas._random import Parts, part_stream, resolve_seed
 from tapas._validate import listing
+from tapas.compat import GameThreatModel
 from tapas.errors import ThreatModelError
-from tapas.models import Access, Records, as_model
-from tapas.results import AIAttackSummary, BinaryAIAttackSummary
-from tapas.threat_models._base import ThreatModel
-from tapas.threat_models._label_inference import Observations
-from tapas.threat_models._model_game import (
-    OBSERVING,
-    ModelBriefing,
-    ModelNeeds,
+from tapas.game import Address, Goal, ModelBriefing, Phase, Release, Setting, Trial, Value
+from tapas.models import Access, Model, Records, as_model
+from tapas.threat_models._game_defaults import GameDefaults
+from tapas.threat_models._model_records import (
+    RecordsLike,
     as_records,
-    check_access,
-    check_attack,
     check_same_columns,
 )
-from tapas.threat_models._trials import Release
 
 
 @dataclass(frozen=True, eq=False)
-class AttributeBriefing(ModelBriefing):
-    """A briefing about a sensitive input of a model.
+class ModelAttributeGame(GameDefaults):
+    """The audited model is the one trial; the attribute of every record is a secret."""
 
-    Attributes
-    ----------
-    targets : Records
-        The attribute is missing in all of them.
-    priors : ndarray
-        Probability of each value before the model is asked.
-    dtype : object
-        Type of the column.
-    """
+    model: Model
+    access: Access
+    targets: Records
+    attribute: Hashable
+    values: tuple[Value, ...]
+    population: Records | None
+    priors: np.ndarray
+    seed: int
+    data_label: str
 
-    priors: Any = None
-    dtype: Any = None
+    @property
+    def label(self) -> str:
+        """Display name of the model."""
+        return self.model.label
 
-    def with_value(self, value: Any) -> Any:
-        """Inputs of the targets, all with one value of the attribute."""
-        return with_value(self.targets.X, self.attribute, value, self.dtype)
+    @property
+    def goal(self) -> Goal:
+        """The value of the attribute."""
+        return Goal("attribute", self.attribute, self.values)
+
+    @property
+    def setting(self) -> Setting:
+        """What the game offers to attacks."""
+        return Setting(
+            name="ModelAIA",
+            release="model",
+            goal=self.goal,
+            training=0,
+            test=1,
+            auxiliary=self.population is not None,
+            access=self.access,
+        )
+
+    @property
+    def target_labels(self) -> tuple[str, ...]:
+        """Positions of the targets."""
+        return tuple(str(number) for number in range(len(self.targets)))
+
+    def rounds(self, phase: Phase) -> int:
+        """One model, and none to learn from."""
+        return 1 if phase == "test" else 0
+
+    def briefing(self, phase: Phase) -> ModelBriefing:
+        """What an attack is told: everything about the targets but the attribute."""
+        return ModelBriefing(
+            goal=self.goal,
+            targets=self.targets.without_value(self.attribute),
+            auxiliary=self.population,
+            access=self.access,
+            priors=self.priors,
+        )
+
+    def judged(self, phase: Phase) -> np.ndarray:
+        """All targets."""
+        return np.ones(len(self.targets), dtype=bool)
+
+    def play(self, addresses: Sequence[Address]) -> list[Trial]:
+        """The model, and what the attribute really was."""
+        truth = self.targets.values_of(self.attribute)
+        return [Trial(at.phase, at.index, Release(self.model), truth, 0) for at in addresses]
+
+    def observation_rng(self, address: Address) -> np.random.Generator:
+        """What an observer draws from."""
+        return part_stream(self.seed, Parts.OBSERVING_ATTRIBUTE)
+
+    def fitting_rng(self) -> np.random.Generator:
+        """What an attack draws from when it learns."""
+        return part_stream(self.seed, Parts.FITTING)
 
 
-class ModelAIA(ThreatModel):
+class ModelAIA(GameThreatModel):
     """Attribute inference: which value of an input did each record have, given its class?
 
     The attacker knows the other inputs and the true class of the targets, and asks the model about
@@ -76,147 +124,96 @@ class ModelAIA(ThreatModel):
 
     def __init__(
         self,
-        model: Any,
-        targets: Any,
-        attribute: Any,
-        attribute_values: Any = None,
+        model: object,
+        targets: RecordsLike,
+        attribute: Hashable,
+        attribute_values: Sequence[Value] | None = None,
         access: Access | str = "scores",
-        population: Any = None,
-        priors: Any = None,
+        population: RecordsLike | None = None,
+        priors: ArrayLike | None = None,
         seed: int | None = None,
         *,
         label: str = "records",
     ) -> None:
-        self.model = as_model(model)
-        self.access = Access.parse(access)
-        self.seed = resolve_seed(seed)
-        self.label = label
-        self.attribute = attribute
-        records = as_records(targets, "targets")
-        self.model.codes_of(records.y)
-        self.population = None if population is None else as_records(population, "population")
-        if self.population is not None:
-            check_same_columns(self.population, records, "population")
+        super().__init__(n_jobs=1)
+        audited, records = as_model(model), as_records(targets, "targets")
+        audited.codes_of(records.y)
+        held = None if population is None else as_records(population, "population")
+        if held is not None:
+            check_same_columns(held, records, "population")
         if attribute not in records.columns:
             raise ThreatModelError(
                 f"attribute {attribute!r} is not a column; the columns are "
                 f"{listing(records.columns)}"
             )
-        self._truth = _column(records, attribute)
-        self.attribute_values = self._possible(attribute_values)
-        self.priors = self._priors(priors)
-        self._targets = records
-
-    def _possible(self, given: Any) -> tuple[Any, ...]:
-        values = pd.unique(pd.Series(self._truth).dropna()).tolist() if given is None else given
-        possible = tuple(sorted(values, key=str) if given is None else values)
-        if len(possible) < 2:
-            raise ThreatModelError(
-                f"attribute {self.attribute!r} needs at least two values, got {listing(possible)}"
-            )
-        strange = ~pd.Series(self._truth).isin(possible).to_numpy()
-        if strange.any():
-            raise ThreatModelError(
-                f"{int(strange.sum())} targets have values of {self.attribute!r} that are not in "
-                f"attribute_values, the first in row {np.flatnonzero(strange)[0]}"
-            )
-        return possible
-
-    def _priors(self, given: Any) -> np.ndarray:
-        number = len(self.attribute_values)
-        if given is not None:
-            weights = np.asarray(given, dtype=float)
-        elif self.population is None:
-            weights = np.full(number, 1 / number)
-        else:
-            known = pd.Series(_column(self.population, self.attribute))
-            counts = np.array([(known == value).sum() for value in self.attribute_values]) + 1.0
-            weights = counts / counts.sum()
-        fits = weights.shape == (number,) and (weights >= 0).all()
-        if not fits or not np.isclose(weights.sum(), 1):
-            raise ThreatModelError(
-                f"priors must give {number} probabilities that sum to 1, got {given!r}"
-            )
-        return weights
-
-    def briefing(self) -> AttributeBriefing:
-        """What an attack is told: everything about the targets but the attribute."""
-        X = self._targets.X
-        dtype = X[self.attribute].dtype if self._targets.is_frame else None
-        hidden = with_value(X, self.attribute, None, None)
-        return AttributeBriefing(
-            goal="attribute",
-            targets=_Masked(hidden, self._targets.y),
-            attribute=self.attribute,
-            attribute_values=self.attribute_values,
-            auxiliary=self.population,
-            access=self.access,
-            priors=self.priors,
-            dtype=dtype,
+        values = _possible_values(records.values_of(attribute), attribute_values, attribute)
+        self._game = ModelAttributeGame(
+            model=audited,
+            access=Access.parse(access),
+            targets=records,
+            attribute=attribute,
+            values=values,
+            population=held,
+            priors=_priors(priors, values, held, attribute),
+            seed=resolve_seed(seed),
+            data_label=label,
         )
 
-    def check(self, attack: Any) -> ModelNeeds:
-        """Refuse an attack that this setting does not allow."""
-        needs = check_attack(attack, type(self).__name__, "attribute")
-        check_access(needs, self.access, attack.label, "LabelOnlyAIA")
-        return needs
+    @property
+    def game(self) -> ModelAttributeGame:
+        """What is played."""
+        return self._game
 
-    def observe(
-        self, attack: Any, num_samples: int | None = None, *, training: bool = False
-    ) -> Observations:
-        """Let an attack observe the model: values (1, targets, attribute values)."""
-        self.check(attack)
-        view = self.model.restricted(self.access)
-        values = attack.observe(Release(view), self.briefing(), rng=stream(self.seed, OBSERVING))
-        return Observations(np.asarray(values)[None], self._truth[None], np.zeros(1, dtype=int))
+    @property
+    def attribute_values(self) -> tuple[Value, ...]:
+        """Values that the attribute may take."""
+        return self._game.values
 
-    def test(
-        self, attack: Any, num_samples: int | None = None
-    ) -> AIAttackSummary | BinaryAIAttackSummary:
-        """Attack every target; one entry of the summary per target."""
-        attack.briefing = replace(self.briefing(), targets=None)
-        observed = self.observe(attack)
-        scores = np.asarray(attack.score(observed.values))[0]
-        guesses = np.asarray(self.attribute_values)[scores.argmax(axis=1)]
-        about: dict[str, Any] = {
-            "generator_info": self.model.label,
-            "attack_info": attack.label,
-            "dataset_info": self.label,
-            "target_id": "all",
-            "sensitive_attribute": self.attribute,
-        }
-        if len(self.attribute_values) == 2:
-            return BinaryAIAttackSummary(
-                self._truth, guesses, scores[:, 1], positive_value=self.attribute_values[1], **about
-            )
-        return AIAttackSummary(
-            self._truth, guesses, scores, attribute_values=self.attribute_values, **about
-        )
+    @property
+    def priors(self) -> np.ndarray:
+        """Probability of each value before the model is asked."""
+        return self._game.priors
 
 
-@dataclass(frozen=True, eq=False)
-class _Masked:
-    """Targets whose attribute is missing; not records that a model could be asked about."""
-
-    X: Any
-    y: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-
-def with_value(X: Any, attribute: Any, value: Any, dtype: Any) -> Any:
-    """A copy of inputs with one value, or none, in a column."""
-    changed = X.copy()
-    if isinstance(changed, pd.DataFrame):
-        column = pd.Series([value] * len(changed), index=changed.index, dtype=object)
-        changed[attribute] = column if dtype is None else column.astype(dtype)
+def _possible_values(
+    truth: np.ndarray, given: Sequence[Value] | None, attribute: Hashable
+) -> tuple[Value, ...]:
+    if given is None:
+        occurring = pd.unique(pd.Series(truth).dropna()).tolist()
+        possible = tuple(sorted(occurring, key=str))
     else:
-        changed[:, attribute] = np.nan if value is None else value
-    return changed
+        possible = tuple(given)
+    if len(possible) < 2:
+        raise ThreatModelError(
+            f"attribute {attribute!r} needs at least two values, got {listing(possible)}"
+        )
+    strange = ~pd.Series(truth).isin(possible).to_numpy()
+    if strange.any():
+        raise ThreatModelError(
+            f"{int(strange.sum())} targets have values of {attribute!r} that are not in "
+            f"attribute_values, the first in row {np.flatnonzero(strange)[0]}"
+        )
+    return possible
 
 
-def _column(records: Records, attribute: Any) -> np.ndarray:
-    if records.is_frame:
-        return records.X[attribute].to_numpy(dtype=object)
-    return records.X[:, attribute]
+def _priors(
+    given: ArrayLike | None,
+    values: tuple[Value, ...],
+    population: Records | None,
+    attribute: Hashable,
+) -> np.ndarray:
+    number = len(values)
+    if given is not None:
+        weights = np.asarray(given, dtype=float)
+    elif population is None:
+        weights = np.full(number, 1 / number)
+    else:
+        known = pd.Series(population.values_of(attribute))
+        counts = np.array([(known == value).sum() for value in values]) + 1.0
+        weights = counts / counts.sum()
+    fits = weights.shape == (number,) and (weights >= 0).all()
+    if not fits or not np.isclose(weights.sum(), 1):
+        raise ThreatModelError(
+            f"priors must give {number} probabilities that sum to 1, got {given!r}"
+        )
+    return weights

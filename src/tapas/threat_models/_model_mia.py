@@ -1,56 +1,289 @@
 """Membership inference against a trained model: which records was it trained on?"""
 
-from collections.abc import Hashable
-from dataclasses import replace
+import warnings
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from tapas._random import resolve_seed, stream
+from tapas._random import Parts, integer_seed, part_stream, resolve_seed
 from tapas._validate import check_count, check_probability
-from tapas.engine import TaskFailedError, Workers, run_tasks
-from tapas.errors import IncompatibleAttackError, ThreatModelError
-from tapas.models import Access, Model, Records, SklearnTrainer, Trainer, as_model
-from tapas.results import MIAttackSummary
-from tapas.threat_models._base import ThreatModel
-from tapas.threat_models._label_inference import Observations
-from tapas.threat_models._model_game import (
-    LABEL_ATTACKS,
-    OBSERVING,
-    SHADOW_DATA,
-    SINGLE_MODEL_ATTACKS,
-    TRAINING,
-    Judged,
+from tapas.compat import GameThreatModel
+from tapas.engine import time_limit
+from tapas.errors import MechanismError, TargetInDataWarning, ThreatModelError
+from tapas.game import (
+    MEMBERSHIP,
+    Address,
+    Candidates,
+    Goal,
     ModelBriefing,
-    ModelNeeds,
-    ObservingTask,
-    as_records,
-    check_access,
-    check_attack,
-    check_same_columns,
-    comparable,
-    split_known,
+    Phase,
+    Release,
+    Setting,
+    Trial,
+    compare_sides,
+    split_sides,
 )
+from tapas.models import (
+    Access,
+    Classifier,
+    Model,
+    RecordEncoding,
+    Records,
+    SklearnTrainer,
+    Trainer,
+    as_model,
+)
+from tapas.threat_models._game_defaults import GameDefaults, names_of
+from tapas.threat_models._model_records import RecordsLike, as_records, check_same_columns
 from tapas.threat_models._reference_models import (
     ReferencePlan,
     pool_of_others,
     pool_with_targets,
 )
 from tapas.threat_models._shadow_data import ShadowData
-from tapas.threat_models._trials import Release
 
-# Whose records an attack observes.
-KNOWN, JUDGED, POOL = range(3)
+# Whose records are observed, in the addresses of random streams.
+_KNOWN, _JUDGED, _POOL = range(3)
+_SHADOWS = 3
 
 
-class ModelMIA(ThreatModel):
+@dataclass(frozen=True, eq=False)
+class ModelMembershipGame(GameDefaults):
+    """The audited model is the one test trial; each shadow model is a training trial.
+
+    Attributes
+    ----------
+    model : Model
+    access : Access
+    known, candidates : Candidates
+        Records whose membership the attacker knows, and those that are judged.
+    population : Records, ShadowData or None
+    trainer : Trainer or None
+    num_shadows, num_members : int
+        How many shadow models there are, and how many records each is trained on.
+    train_on_targets : bool
+    budget : int or None
+    seed : int
+    data_label : str
+    timeout : float or None
+    """
+
+    model: Model
+    access: Access
+    known: Candidates[Records] | None
+    candidates: Candidates[Records]
+    population: Records | ShadowData | None
+    trainer: Trainer | None
+    num_shadows: int
+    num_members: int
+    train_on_targets: bool
+    budget: int | None
+    seed: int
+    data_label: str
+    timeout: float | None = None
+
+    # -- what it is --------------------------------------------------------------------------
+
+    @property
+    def label(self) -> str:
+        """Display name of the model."""
+        return self.model.label
+
+    @property
+    def goal(self) -> Goal:
+        """Membership."""
+        return MEMBERSHIP
+
+    def _identity(self) -> Mapping[str, object]:
+        left_out = {"budget", "timeout", "data_label"}
+        if self.trainer is None or self.trainer.models_at_once == 1:
+            # Each shadow model is trained by itself: how many there are makes no difference.
+            left_out.add("num_shadows")
+        fields = set(self.__dataclass_fields__) - left_out
+        return {name: value for name, value in vars(self).items() if name in fields}
+
+    @property
+    def setting(self) -> Setting:
+        """What the game offers to attacks."""
+        return Setting(
+            name="ModelMIA",
+            release="model",
+            goal=self.goal,
+            training=self.rounds("train"),
+            test=1,
+            access=self.access,
+            references=0 if self.trainer is None else self.num_shadows,
+            inside=self.train_on_targets,
+            budget=self.budget,
+            spent=self.queries_spent,
+        )
+
+    @cached_property
+    def target_labels(self) -> tuple[str, ...]:
+        """Where the judged records came from."""
+        return names_of(self.candidates.members, self.candidates.rows)
+
+    @property
+    def draws_from_globals(self) -> bool:
+        """Foreign estimators may."""
+        return True
+
+    def trials_at_once(self, phase: Phase) -> int:
+        """As many shadow models as the trainer trains in lockstep."""
+        return 1 if self.trainer is None or phase == "test" else self.trainer.models_at_once
+
+    def within(self, seconds: float | None) -> "ModelMembershipGame":
+        """The same game with a time limit for training each stack of shadow models."""
+        return replace(self, timeout=seconds)
+
+    def rounds(self, phase: Phase) -> int:
+        """One audited model; as many shadow models as there are."""
+        if phase == "test":
+            return 1
+        if self.trainer is not None:
+            return self.num_shadows
+        return 0 if self.known is None else 1
+
+    # -- what the attacker holds -------------------------------------------------------------
+
+    def briefing(self, phase: Phase) -> ModelBriefing:
+        """What an attack is told about the records that it observes."""
+        return ModelBriefing(
+            goal=self.goal,
+            targets=self._observed(phase),
+            auxiliary=self._held,
+            encoding=self._encoding,
+            access=self.access,
+        )
+
+    def judged(self, phase: Phase) -> np.ndarray:
+        """The judged records come first; others serve for learning only."""
+        number = 0 if phase == "train" and self.trainer is None else len(self.candidates)
+        return np.arange(len(self._observed(phase))) < number
+
+    def _observed(self, phase: Phase) -> Records:
+        if phase == "test":
+            return self.candidates.records
+        if self.trainer is None:
+            return self._learnt_from.records
+        judged = self.candidates.records
+        return judged if self.train_on_targets else judged.concat(self._pool[0])
+
+    @property
+    def _learnt_from(self) -> Candidates[Records]:
+        if self.known is None:
+            raise ThreatModelError("no record is known to be a member or not: raise known_share")
+        return self.known
+
+    @cached_property
+    def _held(self) -> Records | None:
+        """Records of the attacker beside the judged ones."""
+        parts = [] if self.known is None else [self.known.records]
+        if isinstance(self.population, Records):
+            parts.append(self.population)
+        return parts[0].concat(*parts[1:]) if parts else None
+
+    @cached_property
+    def _encoding(self) -> RecordEncoding:
+        records = self.candidates.records
+        return (records if self._held is None else records.concat(self._held)).encoding()
+
+    # -- shadow models -----------------------------------------------------------------------
+
+    @property
+    def queries_spent(self) -> int:
+        """How many records the model is asked about to make shadow data up."""
+        if self.trainer is None or not isinstance(self.population, ShadowData):
+            return 0
+        return self.population.queries(self.num_members)
+
+    @cached_property
+    def _shadow_records(self) -> Records | None:
+        """What shadow models are trained on beside the judged records."""
+        if not isinstance(self.population, ShadowData):
+            return self._held
+        known = None if self.known is None else self.known.records
+        asked = self.model.restricted(self.access, self.budget)
+        rng = part_stream(self.seed, Parts.SHADOW_DATA)
+        return self.population.make(asked, known, self.num_members, rng=rng)
+
+    @cached_property
+    def _pool(self) -> tuple[Records, ReferencePlan]:
+        """Records that shadow models are trained on, and the plan of who trains on which."""
+        others, judged = self._shadow_records, self.candidates.records
+        about = (self.num_shadows, self.num_members, self.seed)
+        if self.train_on_targets:
+            return pool_with_targets(judged, others, *about)
+        return pool_of_others(others, *about)
+
+    @cached_property
+    def _training_seed(self) -> int:
+        return integer_seed(part_stream(self.seed, Parts.SHADOW_TRAINING))
+
+    # -- playing -----------------------------------------------------------------------------
+
+    def play(self, addresses: Sequence[Address]) -> list[Trial]:
+        """The audited model, or shadow models that are trained together."""
+        first = addresses[0]
+        if first.phase == "test" or self.trainer is None:
+            side = self.candidates if first.phase == "test" else self._learnt_from
+            return [Trial(first.phase, 0, Release(self.model), side.members, 0)]
+        numbers = [address.index for address in addresses]
+        return [
+            Trial("train", number, Release(model), self._inside(number), number // 2)
+            for number, model in zip(numbers, self._trained(numbers), strict=True)
+        ]
+
+    def _trained(self, numbers: list[int]) -> list[Model]:
+        if self.trainer is None:
+            raise ThreatModelError("there are no shadow models without a trainer")
+        pool, plan = self._pool
+        try:
+            with time_limit(self.timeout):
+                models = self.trainer.train_some(
+                    pool.X, pool.y, plan, numbers, seed=self._training_seed
+                )
+        except Exception as error:
+            raise MechanismError(
+                f"training shadow model {numbers[0]} failed: {type(error).__name__}: {error}",
+                phase="train",
+                index=numbers[0],
+                seed=self.seed,
+            ) from error
+        return [model.aligned(self.model.classes) for model in models]
+
+    def _inside(self, number: int) -> np.ndarray:
+        """Which of the observed records a shadow model is trained on."""
+        mask = self._pool[1].mask(number)
+        if self.train_on_targets:
+            return mask[: len(self.candidates)]
+        return np.concatenate([np.zeros(len(self.candidates), dtype=bool), mask])
+
+    def observation_rng(self, address: Address) -> np.random.Generator:
+        """What an observer draws from."""
+        if address.phase == "test":
+            return part_stream(self.seed, Parts.OBSERVING_AUDITED, _JUDGED)
+        if self.trainer is None:
+            return part_stream(self.seed, Parts.OBSERVING_AUDITED, _KNOWN)
+        whose = _SHADOWS + (_JUDGED if self.train_on_targets else _POOL)
+        return part_stream(self.seed, Parts.OBSERVING_SHADOW, whose, address.index)
+
+    def fitting_rng(self) -> np.random.Generator:
+        """What an attack draws from when it learns."""
+        return part_stream(self.seed, Parts.FITTING)
+
+
+class ModelMIA(GameThreatModel):
     """Membership inference: was each of these records in the training set of the model?
 
     The audited model is the one test trial, and every record that is judged is a target of it. The
     attacker learns either from records whose membership is known, or, with a `trainer`, from
-    shadow models trained as the audited one was.
+    shadow models trained as the audited one was. Members and non-members must come from one
+    population: what tells them apart without the model is no leak of the model.
 
     Parameters
     ----------
@@ -75,276 +308,84 @@ class ModelMIA(ThreatModel):
         data of the attacker, or on the attacker's other data alone. By default they are, unless
         `population` is made up. It needs no knowledge of who is a member.
     budget : int, optional
-        How many records each attack may ask the audited model about.
+        How many records each attack may ask the audited model about; making shadow data up
+        counts.
     n_jobs : int, optional
         Number of processes; results do not depend on it.
+    executor : concurrent.futures.Executor, optional
+        Where shadow models are trained and observed instead.
     label : str
         Display name of the data.
 
     Warns
     -----
     TargetInDataWarning
-        Where non-members are equal to members; they are left out, for they are members in effect.
+        Where records occur on both sides; they are left out, for nobody could say whether they
+        are members.
     """
 
     def __init__(
         self,
-        model: Any,
-        members: Any,
-        non_members: Any,
+        model: object,
+        members: RecordsLike,
+        non_members: RecordsLike,
         access: Access | str = "scores",
         known_share: float = 0.5,
-        trainer: Any = None,
-        population: Any = None,
+        trainer: Trainer | Classifier | None = None,
+        population: RecordsLike | ShadowData | None = None,
         seed: int | None = None,
         *,
         num_shadows: int = 16,
         train_on_targets: bool | None = None,
         budget: int | None = None,
         n_jobs: int | None = None,
+        executor: Executor | None = None,
         label: str = "records",
     ) -> None:
-        self.model = as_model(model)
-        self.access = Access.parse(access)
-        self.seed = resolve_seed(seed)
-        self.label = label
-        self.budget = budget
-        self.workers = Workers(n_jobs)
+        super().__init__(n_jobs=n_jobs, executor=executor)
+        audited = as_model(model)
+        shown = Access.parse(access)
+        audited.restricted(shown)
+        sides = _checked_sides(audited, members, non_members)
+        seed = resolve_seed(seed)
+        keys = (sides[0].row_keys(), sides[1].row_keys())
+        compared = compare_sides(keys, seed)
+        if compared.left_out:
+            warnings.warn(compared.words(), TargetInDataWarning, stacklevel=2)
         self.known_share = check_probability(known_share, "known_share")
-        self.num_shadows = check_count(num_shadows, "num_shadows", minimum=2)
-        self.trainer = _as_trainer(trainer)
-        self.model.restricted(self.access)
-        members, non_members = self._checked(members, non_members)
-        self.num_members = len(members)
-        members, non_members = comparable(members, non_members, self.seed)
-        self._known, self._judged = split_known(members, non_members, self.known_share, self.seed)
-        self._population = population
-        if not isinstance(population, (ShadowData, type(None))):
-            self._population = as_records(population, "population")
-            check_same_columns(self._population, members, "population")
-            self.model.codes_of(self._population.y)
+        known, judged = split_sides(sides, keys, compared.rows, self.known_share, seed)
         made_up = isinstance(population, ShadowData)
-        self.train_on_targets = not made_up if train_on_targets is None else train_on_targets
-        self._views: dict[Hashable, Model] = {}
-        self._seen: dict[tuple[Hashable, int], Observations] = {}
-
-    def _checked(self, members: Any, non_members: Any) -> tuple[Records, Records]:
-        inside, outside = as_records(members, "members"), as_records(non_members, "non_members")
-        check_same_columns(outside, inside, "non_members")
-        for records in (inside, outside):
-            self.model.codes_of(records.y)
-        return inside, outside
-
-    # -- what the attacker holds -------------------------------------------------------------
-
-    def briefing(self, *, known: bool = False) -> ModelBriefing:
-        """What an attack is told about the judged records, or about the known ones."""
-        judged = self._require_known() if known else self._judged
-        return self._briefing(judged.records)
-
-    def _briefing(self, targets: Records) -> ModelBriefing:
-        return ModelBriefing(
-            goal="membership",
-            targets=targets,
-            auxiliary=self._held,
-            encoding=self._encoding,
-            access=self.access,
+        self._game = ModelMembershipGame(
+            model=audited,
+            access=shown,
+            known=known,
+            candidates=judged,
+            population=_checked_population(population, audited, sides[0]),
+            trainer=_as_trainer(trainer),
+            num_shadows=check_count(num_shadows, "num_shadows", minimum=2),
+            num_members=len(sides[0]),
+            train_on_targets=not made_up if train_on_targets is None else train_on_targets,
+            budget=None if budget is None else check_count(budget, "budget"),
+            seed=seed,
+            data_label=label,
         )
 
-    @cached_property
-    def _held(self) -> Records | None:
-        """Records of the attacker beside the judged ones."""
-        parts = [self._known.records] if self._known is not None else []
-        if isinstance(self._population, Records):
-            parts.append(self._population)
-        return parts[0].concat(*parts[1:]) if parts else None
+    @property
+    def game(self) -> ModelMembershipGame:
+        """What is played."""
+        return self._game
 
-    @cached_property
-    def _encoding(self) -> Any:
-        held = self._held
-        records = self._judged.records
-        return (records if held is None else records.concat(held)).encoding()
+    @property
+    def model(self) -> Model:
+        """The audited model."""
+        return self._game.model
 
-    @cached_property
-    def _shadow_records(self) -> Records | None:
-        """What shadow models are trained on beside the judged records."""
-        if isinstance(self._population, ShadowData):
-            known = None if self._known is None else self._known.records
-            asked = self.model.restricted(self.access)
-            rng = stream(self.seed, SHADOW_DATA)
-            return self._population.make(asked, known, self.num_members, rng=rng)
-        return self._held
-
-    # -- shadow models -----------------------------------------------------------------------
-
-    @cached_property
-    def _pool(self) -> tuple[Records, ReferencePlan]:
-        """Records that shadow models are trained on, and the plan of who trains on which."""
-        others, judged = self._shadow_records, self._judged.records
-        about = (self.num_shadows, self.num_members, self.seed)
-        if self.train_on_targets:
-            return pool_with_targets(judged, others, *about)
-        return pool_of_others(others, *about)
-
-    @cached_property
+    @property
     def shadow_models(self) -> list[Model]:
         """The attacker's models, trained when first asked for."""
-        if self.trainer is None:
+        if self._game.trainer is None:
             raise ThreatModelError("there are no shadow models without a trainer")
-        pool, plan = self._pool
-        models = self.trainer.train_many(
-            pool.X,
-            pool.y,
-            plan.masks(),
-            rng=stream(self.seed, TRAINING),
-            n_jobs=self.workers.n_jobs,
-        )
-        return [model.aligned(self.model.classes) for model in models]
-
-    # -- observing ---------------------------------------------------------------------------
-
-    def observe(
-        self, attack: Any, num_samples: int | None = None, *, training: bool = True
-    ) -> Observations:
-        """Let an attack observe models.
-
-        In training these are the shadow models, or, without a trainer, the audited one on the
-        known records: values (models, records, ...). In the test it is the audited model on the
-        judged records. `num_samples` limits the number of shadow models.
-        """
-        self.check(attack)
-        if not training:
-            return self._on_audited(attack, self._judged, JUDGED)
-        if self.trainer is None:
-            return self._on_audited(attack, self._require_known(), KNOWN)
-        if self.train_on_targets:
-            return self.observe_references(attack, num_samples)
-        return self._on_shadows(attack, self._pool[0], POOL, num_samples)
-
-    def observe_references(self, attack: Any, num_samples: int | None = None) -> Observations:
-        """Let an attack observe the judged records on the shadow models.
-
-        The secrets tell which of them each shadow model was trained on, groups which two models
-        were trained on complementary halves. Neither depends on who is a member.
-        """
-        return self._on_shadows(attack, self._judged.records, JUDGED, num_samples)
-
-    def _on_audited(self, attack: Any, judged: Judged, whose: int) -> Observations:
-        key = (attack.observation_key, whose)
-        if key not in self._seen:
-            values = attack.observe(
-                Release(self._view(attack)),
-                self._briefing(judged.records),
-                rng=stream(self.seed, OBSERVING, whose),
-            )
-            values = np.asarray(values)[None]
-            self._seen[key] = Observations(values, judged.members[None], np.zeros(1, dtype=int))
-        # Secrets are looked up anew: what was observed cannot depend on them.
-        return replace(self._seen[key], secrets=judged.members[None])
-
-    def _on_shadows(
-        self, attack: Any, records: Records, whose: int, num_samples: int | None
-    ) -> Observations:
-        key = (attack.observation_key, 3 + whose)
-        number = self._number_of_shadows(num_samples)
-        if key not in self._seen:
-            plan = self._pool[1]
-            inside = np.zeros((self.num_shadows, len(records)), dtype=bool)
-            if self.train_on_targets or whose == POOL:
-                inside = plan.masks()[:, : len(records)]
-            values = self._map(attack, records, whose)
-            self._seen[key] = Observations(values, inside, plan.pairs())
-        seen = self._seen[key]
-        return Observations(seen.values[:number], seen.secrets[:number], seen.groups[:number])
-
-    def _map(self, attack: Any, records: Records, whose: int) -> np.ndarray:
-        views = tuple(model.restricted(self.access) for model in self.shadow_models)
-        task = ObservingTask(attack, views, self._briefing(records), self.seed, 3 + whose)
-        found: dict[int, np.ndarray] = {}
-        try:
-            run_tasks(
-                task, list(range(len(views))), receive=found.__setitem__, workers=self.workers
-            )
-        except TaskFailedError as failure:
-            raise (failure.__cause__ or failure) from None
-        return np.stack([found[index] for index in range(len(views))])
-
-    def _number_of_shadows(self, num_samples: int | None) -> int:
-        if num_samples is None:
-            return self.num_shadows
-        number = check_count(num_samples, "num_samples", minimum=2)
-        if number > self.num_shadows:
-            raise ThreatModelError(
-                f"{number} shadow models were asked for, but the threat model has "
-                f"{self.num_shadows}: make it with num_shadows={number}"
-            )
-        return number
-
-    def _view(self, attack: Any) -> Model:
-        """The audited model as the release shows it; each attack has a budget of its own."""
-        key = attack.observation_key
-        if key not in self._views:
-            self._views[key] = self.model.restricted(self.access, self.budget)
-        return self._views[key]
-
-    def queries(self, attack: Any) -> int:
-        """How many records an attack has asked the audited model about."""
-        view = self._views.get(attack.observation_key)
-        return 0 if view is None else view.queries
-
-    # -- judging -----------------------------------------------------------------------------
-
-    def check(self, attack: Any) -> ModelNeeds:
-        """Refuse an attack that this setting does not allow, and say which would fit."""
-        needs = check_attack(attack, type(self).__name__, "membership")
-        check_access(needs, self.access, attack.label, LABEL_ATTACKS)
-        if needs.references and self.trainer is None:
-            raise IncompatibleAttackError(
-                f"{attack.label} compares the model with reference models, and there is no "
-                f"trainer: give trainer=..., or use {SINGLE_MODEL_ATTACKS}"
-            )
-        if needs.references > self.num_shadows:
-            raise IncompatibleAttackError(
-                f"{attack.label} needs at least {needs.references} reference models, there are "
-                f"{self.num_shadows}: raise num_shadows, or use CalibratedLossMIA"
-            )
-        if needs.inside and not self.train_on_targets:
-            raise IncompatibleAttackError(
-                f"{attack.label} needs reference models trained on the judged records: use "
-                f"train_on_targets=True, or mode='offline'"
-            )
-        if needs.training and self.trainer is None:
-            self._require_known(attack.label)
-        return needs
-
-    def _require_known(self, label: str = "the attack") -> Judged:
-        if self._known is None:
-            raise IncompatibleAttackError(
-                f"{label} needs records whose membership is known, and known_share="
-                f"{self.known_share:g} leaves none: raise it, give a trainer, or use RuleBasedMIA"
-            )
-        return self._known
-
-    def test(self, attack: Any, num_samples: int | None = None) -> MIAttackSummary:
-        """Attack the audited model.
-
-        Returns
-        -------
-        MIAttackSummary
-            One entry per judged record, in the order of `judged_records`.
-        """
-        observed = self.observe(attack, training=False)
-        scores = np.asarray(attack.score(observed.values))
-        decisions = np.asarray(attack.decide(scores))
-        return MIAttackSummary(
-            observed.secrets[0],
-            decisions[0],
-            scores[0],
-            generator_info=self.model.label,
-            attack_info=attack.label,
-            dataset_info=self.label,
-            target_id="all",
-        )
+        return [trial.release.model for trial in self._trials(None, True)]
 
     def judged_records(self) -> pd.DataFrame:
         """Who is judged: one row per entry of a summary, for slices and exposure tables.
@@ -352,20 +393,41 @@ class ModelMIA(ThreatModel):
         Columns: ``source`` ("members" or "non_members") and ``row`` (position there), ``class``
         (the true one), ``predicted`` and ``correct`` (what the model says).
         """
-        records, members = self._judged.records, self._judged.members
-        predicted = self.model.predict(records.X)
+        judged = self._game.candidates
+        predicted = self.model.predict(judged.records.X)
         return pd.DataFrame(
             {
-                "source": np.where(members, "members", "non_members"),
-                "row": self._judged.rows,
-                "class": records.y,
+                "source": np.where(judged.members, "members", "non_members"),
+                "row": judged.rows,
+                "class": judged.records.y,
                 "predicted": predicted,
-                "correct": predicted == records.y,
+                "correct": predicted == judged.records.y,
             }
         )
 
 
-def _as_trainer(trainer: Any) -> Trainer | None:
+def _checked_sides(
+    model: Model, members: RecordsLike, non_members: RecordsLike
+) -> tuple[Records, Records]:
+    inside, outside = as_records(members, "members"), as_records(non_members, "non_members")
+    check_same_columns(outside, inside, "non_members")
+    for records in (inside, outside):
+        model.codes_of(records.y)
+    return inside, outside
+
+
+def _checked_population(
+    population: RecordsLike | ShadowData | None, model: Model, members: Records
+) -> Records | ShadowData | None:
+    if population is None or isinstance(population, ShadowData):
+        return population
+    records = as_records(population, "population")
+    check_same_columns(records, members, "population")
+    model.codes_of(records.y)
+    return records
+
+
+def _as_trainer(trainer: Trainer | Classifier | None) -> Trainer | None:
     if trainer is None or isinstance(trainer, Trainer):
         return trainer
     return SklearnTrainer(trainer)

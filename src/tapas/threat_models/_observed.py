@@ -2,45 +2,152 @@
 
 import copy
 import warnings
-from collections.abc import Hashable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from tapas._random import resolve_seed, stream
+from tapas._random import Parts, part_stream, resolve_seed, stream
 from tapas._validate import check_probability
+from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset
-from tapas.engine import Workers
-from tapas.errors import IncompatibleAttackError, TargetInDataWarning
-from tapas.results import MIAttackSummary
-from tapas.threat_models._label_inference import (
-    LabelInferenceThreatModel,
-    Observations,
-    TrialPolicy,
+from tapas.errors import SchemaError, TargetInDataWarning, ThreatModelError
+from tapas.game import (
+    MEMBERSHIP,
+    PHASES,
+    Address,
+    Candidates,
+    Compared,
+    Goal,
+    Ledger,
+    Phase,
+    Release,
+    Setting,
+    TableBriefing,
+    Trial,
+    compare_sides,
+    split_sides,
 )
-from tapas.threat_models._ledger import Ledger
-from tapas.threat_models._mechanism_knowledge import AttackerKnowledgeOnGenerator
-from tapas.threat_models._observed_records import ObservedCounts, Side, choose_records
-from tapas.threat_models._trials import Briefing, Release
-
-SINGLE_RELEASE_ATTACKS = "ClosestDistanceMIA, LocalNeighboursWithReference or DOMIAS"
-LARGEST_CHUNK = 1 << 27  # pairs of a target and a released record
-
-_OBSERVING = 1  # address of the stream that attacks draw from
+from tapas.threat_models._game_defaults import GameDefaults, names_of
 
 
-class ObservedMIA(LabelInferenceThreatModel):
+@dataclass(frozen=True)
+class ObservedCounts:
+    """How many records were given, and what became of them.
+
+    Attributes
+    ----------
+    members, non_members, released : int
+        As given.
+    left_out_members, left_out_non_members : int
+        Because nobody could say on which side they belong.
+    known_members, known_non_members, judged_members, judged_non_members : int
+    reference : int
+        Records of the reference.
+    reference_left_out : int
+        Records of a given reference that equal a compared one.
+    """
+
+    members: int
+    non_members: int
+    released: int
+    left_out_members: int
+    left_out_non_members: int
+    known_members: int
+    known_non_members: int
+    judged_members: int
+    judged_non_members: int
+    reference: int
+    reference_left_out: int
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedGame(GameDefaults):
+    """One release that exists; every record that is judged is a target of it."""
+
+    release: TabularDataset
+    known: Candidates[TabularDataset] | None
+    candidates: Candidates[TabularDataset]
+    reference: TabularDataset | None
+    seed: int
+    data_label: str
+
+    @property
+    def label(self) -> str:
+        """Display name of the release."""
+        return self.release.label
+
+    @property
+    def goal(self) -> Goal:
+        """Membership."""
+        return MEMBERSHIP
+
+    @property
+    def setting(self) -> Setting:
+        """What the game offers to attacks."""
+        return Setting(
+            name="ObservedMIA",
+            release="table",
+            goal=self.goal,
+            training=self.rounds("train"),
+            test=1,
+            auxiliary=self.reference is not None,
+        )
+
+    @cached_property
+    def target_labels(self) -> tuple[str, ...]:
+        """Where the judged records came from."""
+        return names_of(self.candidates.members, self.candidates.rows)
+
+    def rounds(self, phase: Phase) -> int:
+        """The release exists; without known records there is nothing to learn from it."""
+        return 0 if phase == "train" and self.known is None else 1
+
+    def briefing(self, phase: Phase) -> TableBriefing:
+        """What an attack is told about the known records, or about the judged ones."""
+        return TableBriefing(self.goal, self._side(phase).records, self.reference)
+
+    def judged(self, phase: Phase) -> np.ndarray:
+        """Known records serve for learning only."""
+        return np.full(len(self._side(phase)), phase == "test")
+
+    def play(self, addresses: Sequence[Address]) -> list[Trial]:
+        """The release, and who is a member."""
+        return [
+            Trial(at.phase, at.index, Release(self.release), self._side(at.phase).members, 0)
+            for at in addresses
+        ]
+
+    def observation_rng(self, address: Address) -> np.random.Generator:
+        """What an observer draws from."""
+        return part_stream(self.seed, Parts.OBSERVING_FILE, PHASES.index(address.phase))
+
+    def fitting_rng(self) -> np.random.Generator:
+        """What an attack draws from when it learns."""
+        return stream(self.seed)
+
+    def _side(self, phase: Phase) -> Candidates[TabularDataset]:
+        if phase == "test":
+            return self.candidates
+        if self.known is None:
+            raise ThreatModelError("no record is known to be a member or not: raise known_share")
+        return self.known
+
+
+class ObservedMIA(GameThreatModel):
     """Membership inference in one release that exists already.
 
     Nothing is run: the release is the one trial, and every record that is judged is a target of
     it. The attacker may know some members and non-members, from which thresholds are learnt, and
     hold reference data.
 
-    Members and non-members are treated alike in everything but their secret, so that a release
-    that is independent of both leaves every attack at chance, also where the two tables differ in
-    size. Both are cut to one size; records that occur on both sides, or again among the records
-    that were cut off, are left out, because nobody could say whether they are members.
+    Members and non-members must come from one population. They are treated alike in everything
+    but their secret, so that a release that is independent of both leaves every attack at chance,
+    also where the two tables differ in size: records that occur on both sides are left out,
+    because nobody could say whether they are members, and repeated ones of the larger side are
+    thinned out to match.
 
     Parameters
     ----------
@@ -81,176 +188,162 @@ class ObservedMIA(LabelInferenceThreatModel):
         *,
         label: str | None = None,
     ) -> None:
-        self.seed = resolve_seed(seed)
+        super().__init__(n_jobs=1)
+        _check_tables(release, members, non_members, reference)
         self.known_share = check_probability(known_share, "known_share")
-        self.data_label = members.label if label is None else label
-        chosen = choose_records(
-            release, members, non_members, reference, self.known_share, self.seed
+        chosen = _Choice(members, non_members, reference, self.known_share, resolve_seed(seed))
+        known, judged = chosen.sides
+        self._game = ObservedGame(
+            release,
+            known,
+            judged,
+            chosen.reference,
+            chosen.seed,
+            members.label if label is None else label,
         )
-        self.counts: ObservedCounts = chosen.counts
-        self._known: Side | None = chosen.known
-        self._judged: Side = chosen.judged
-        self._reference = chosen.reference
-        self._observe_release(release)
-        if self.counts.left_out:
-            warnings.warn(self.counts.words(), TargetInDataWarning, stacklevel=2)
+        self.counts = chosen.counts(len(release))
+        if chosen.compared.left_out:
+            warnings.warn(chosen.compared.words(), TargetInDataWarning, stacklevel=2)
 
-    def _observe_release(self, release: TabularDataset) -> None:
-        self.release = release
-        self.atk_know_gen = _ReleasedOnce(release)
-        self.memorise_datasets, self.iterator_tracker = True, None
-        self.num_labels, self.num_concurrent, self.current_label = 1, 1, 0
-        self.multiple_label_mode = False
-        self.workers = Workers(1)
-        self.policy = TrialPolicy()
-        self._ledger = Ledger()
-        self._seen: dict[tuple[Hashable, bool], np.ndarray] = {}
+    @property
+    def game(self) -> ObservedGame:
+        """What is played."""
+        return self._game
+
+    @property
+    def release(self) -> TabularDataset:
+        """The released table."""
+        return self._game.release
 
     def with_release(self, release: TabularDataset) -> "ObservedMIA":
         """The same game about another release, such as a control: same records, same secrets."""
-        self.release._check_same_description(release)
+        if release.description != self.release.description:
+            raise SchemaError("the other release has another description than the one observed")
         twin = copy.copy(self)
-        twin._observe_release(release)
+        twin.remember_in(Ledger())
+        game = self._game
+        twin._game = ObservedGame(
+            release, game.known, game.candidates, game.reference, game.seed, game.data_label
+        )
         return twin
-
-    # -- what the attacker holds -------------------------------------------------------------
-
-    def briefing(self, *, all_targets: bool = False, known: bool = False) -> Briefing:
-        """What an attack is told about the judged records, or about the known ones."""
-        side = self._require_known() if known else self._judged
-        return self._briefing(side.records)
-
-    def _briefing(self, targets: TabularDataset) -> Briefing:
-        return Briefing(goal="membership", targets=targets, auxiliary=self._reference)
-
-    def _require_known(self, label: str = "the attack") -> Side:
-        if self._known is None:
-            raise IncompatibleAttackError(
-                f"{label} learns from records whose membership is known, and known_share="
-                f"{self.known_share:g} leaves none: raise it, or use criterion "
-                f"('threshold', value)"
-            )
-        return self._known
-
-    # -- observing ---------------------------------------------------------------------------
-
-    def check(self, attack: Any) -> None:
-        """Refuse an attack that one release cannot feed, and say which would fit."""
-        label = getattr(attack, "label", type(attack).__name__)
-        if not getattr(attack, "uses_observations", False) or hasattr(attack, "needs"):
-            self._refuse(label)
-        criterion = getattr(attack, "criterion", None)
-        if criterion is None or criterion.kind != "threshold":
-            self._require_known(label)
-        # One look at two records tells what an attack needs, at no cost.
-        few = self._briefing(self._judged.records.take([0, 1]))
-        rows = self.release.take(range(min(2, len(self.release))))
-        self._checked(attack, attack.observe(Release(rows), few, rng=stream(self.seed)), 2)
-
-    def observe(
-        self,
-        attack: Any,
-        num_samples: int | None = None,
-        *,
-        training: bool = True,
-        ignore_memory: bool = False,
-    ) -> Observations:
-        """Let an attack observe the release: about the known records in training, else the judged.
-
-        Values have shape (1, records, ...). Targets go in chunks, so that memory does not grow
-        with the product of the tables; `num_samples` has no meaning here.
-        """
-        side = self._require_known(attack.label) if training else self._judged
-        key = (attack.observation_key, training)
-        if key not in self._seen or ignore_memory:
-            self._seen[key] = self._observed(attack, side, training)
-        return Observations(self._seen[key][None], side.members[None], np.zeros(1, dtype=int))
-
-    def _observed(self, attack: Any, side: Side, training: bool) -> np.ndarray:
-        records, release = side.records, Release(self.release)
-        step = max(1, LARGEST_CHUNK // max(1, len(self.release)))
-        parts = []
-        for start in range(0, len(records), step):
-            some = records.take(range(start, min(start + step, len(records))))
-            # Every chunk draws alike: what is seen of a record does not depend on its chunk.
-            rng = stream(self.seed, _OBSERVING, int(training))
-            values = attack.observe(release, self._briefing(some), rng=rng)
-            parts.append(self._checked(attack, values, len(some)))
-        return np.concatenate(parts)
-
-    def _checked(self, attack: Any, values: Any, targets: int) -> np.ndarray:
-        found = np.asarray(values)
-        if found.ndim == 0 or len(found) != targets:
-            self._refuse(attack.label)
-        return found
-
-    def play(self, attacks: Sequence[Any], num_samples: int, *, training: bool = True) -> None:
-        """Nothing is played: the release exists."""
-
-    def draw_trial(self, phase: Any, index: int) -> NoReturn:
-        """There are no further trials."""
-        self._refuse("a trial")
-
-    def generate_training_samples(
-        self, num_samples: int | None = None, ignore_memory: bool = False
-    ) -> NoReturn:
-        """There are no further releases."""
-        self._refuse("the attack")
-
-    def _refuse(self, label: str) -> NoReturn:
-        raise IncompatibleAttackError(
-            f"{label} needs many releases, and there is only the observed one: use "
-            f"{SINGLE_RELEASE_ATTACKS}"
-        )
-
-    # -- judging -----------------------------------------------------------------------------
-
-    def test(
-        self, attack: Any, num_samples: int | None = None, ignore_memory: bool = False
-    ) -> MIAttackSummary:
-        """Attack the release.
-
-        Returns
-        -------
-        MIAttackSummary
-            One entry per judged record, in the order of `judged_records`. All are of one group:
-            they share the release, so that no epsilon can be certified from them.
-        """
-        if not getattr(attack, "uses_observations", False):
-            self._refuse(getattr(attack, "label", type(attack).__name__))
-        observed = self.observe(attack, training=False, ignore_memory=ignore_memory)
-        scores = np.asarray(attack.score(observed.values))
-        decisions = np.asarray(attack.decide(scores))
-        return MIAttackSummary(
-            observed.secrets[0],
-            decisions[0],
-            scores[0],
-            generator_info=self.release.label,
-            attack_info=attack.label,
-            dataset_info=self.data_label,
-            target_id="all",
-            groups=np.zeros(len(self._judged.records), dtype=int),
-        )
 
     def judged_records(self) -> pd.DataFrame:
         """Who is judged: one row per entry of a summary, for slices and exposure tables.
 
         Columns: ``source`` ("members" or "non_members") and ``row`` (position there).
         """
+        judged = self._game.candidates
         return pd.DataFrame(
-            {
-                "source": np.where(self._judged.members, "members", "non_members"),
-                "row": self._judged.rows,
-            }
+            {"source": np.where(judged.members, "members", "non_members"), "row": judged.rows}
         )
 
 
-class _ReleasedOnce(AttackerKnowledgeOnGenerator):
-    """A mechanism that was run once, by somebody else."""
+class _Choice:
+    """Who is compared, known and judged, and what serves as reference."""
 
-    def __init__(self, release: TabularDataset) -> None:
-        self._label = release.label
+    def __init__(
+        self,
+        members: TabularDataset,
+        non_members: TabularDataset,
+        reference: TabularDataset | None,
+        known_share: float,
+        seed: int,
+    ) -> None:
+        self.seed = seed
+        self._given = (members, non_members)
+        others = () if reference is None else (reference,)
+        keys = _row_keys(members, non_members, *others)
+        held, share = np.empty(0, dtype=int), known_share
+        if reference is None and known_share > 0:
+            # Half of what is known of the non-members is the reference. It is set apart before
+            # sides are compared: afterwards only one side could have copies in it.
+            drawn = part_stream(seed, Parts.FILE_REFERENCE).permutation(len(non_members))
+            held = np.sort(drawn[: round(known_share / 2 * len(non_members))])
+            share = (known_share / 2) / (1 - known_share / 2)
+        outside = np.setdiff1d(np.arange(len(non_members)), held)
+        compared = compare_sides((keys[0], keys[1][outside]), seed)
+        self.compared = Compared(
+            (compared.rows[0], outside[compared.rows[1]]),
+            compared.on_both_sides,
+            compared.thinned,
+        )
+        known, judged = split_sides(
+            self._given, (keys[0], keys[1]), self.compared.rows, share, seed
+        )
+        self.sides = (None if known is None else _unlabelled(known), _unlabelled(judged))
+        self.dropped = 0
+        self.reference = non_members.take(held) if len(held) else None
+        if reference is not None:
+            kept = np.flatnonzero(~np.isin(keys[2], np.concatenate([keys[0], keys[1][outside]])))
+            self.reference = _without_copies(reference, kept)
+            self.dropped = len(reference) - len(kept)
+        self._outside = len(outside)
 
-    def generate(self, training_dataset: Any, training_mode: bool = True) -> NoReturn:
-        """The mechanism cannot be run."""
-        raise IncompatibleAttackError("the mechanism cannot be run: only its release was observed")
+    def counts(self, released: int) -> ObservedCounts:
+        known, judged = self.sides
+        known_members = 0 if known is None else int(known.members.sum())
+        known_others = 0 if known is None else len(known) - known_members
+        rows = self.compared.rows
+        return ObservedCounts(
+            members=len(self._given[0]),
+            non_members=len(self._given[1]),
+            released=released,
+            left_out_members=len(self._given[0]) - len(rows[0]),
+            left_out_non_members=self._outside - len(rows[1]),
+            known_members=known_members,
+            known_non_members=known_others,
+            judged_members=int(judged.members.sum()),
+            judged_non_members=len(judged) - int(judged.members.sum()),
+            reference=0 if self.reference is None else len(self.reference),
+            reference_left_out=self.dropped,
+        )
+
+
+def _unlabelled(candidates: Candidates[TabularDataset]) -> Candidates[TabularDataset]:
+    """The candidates without their row labels, which would tell the side that they came from."""
+    records = candidates.records
+    bare = TabularDataset.from_table(records.table.with_index(), records.description)
+    return replace(candidates, records=bare)
+
+
+def _without_copies(reference: TabularDataset, kept: np.ndarray) -> TabularDataset:
+    """The reference without copies of compared records, which would favour one side."""
+    if not len(kept):
+        raise ThreatModelError(
+            f"all {len(reference)} reference records are also members or non-members: give others, "
+            f"or leave the reference out, and some of the non-members serve"
+        )
+    return reference.take(kept)
+
+
+def _row_keys(*datasets: TabularDataset) -> list[np.ndarray]:
+    """One integer per row and dataset; rows with equal values have equal integers."""
+    first, *others = (dataset.table for dataset in datasets)
+    whole = first.concat(*others)
+    # Adding 0 makes -0.0 equal to 0.0; there is only one NaN afterwards.
+    numbers = np.where(np.isnan(whole.numbers), np.nan, whole.numbers + 0.0)
+    cells = np.concatenate([whole.codes.astype(np.int64), numbers.view(np.int64)], axis=1)
+    packed = np.ascontiguousarray(cells).view(np.dtype((np.void, cells.itemsize * cells.shape[1])))
+    _, keys = np.unique(packed.ravel(), return_inverse=True)
+    return np.split(keys, np.cumsum([len(dataset) for dataset in datasets])[:-1])
+
+
+def _check_tables(
+    release: TabularDataset,
+    members: TabularDataset,
+    non_members: TabularDataset,
+    reference: TabularDataset | None,
+) -> None:
+    named = {"release": release, "members": members, "non_members": non_members}
+    if reference is not None:
+        named["reference"] = reference
+    for name, table in named.items():
+        if not isinstance(table, TabularDataset):
+            raise SchemaError(f"{name} must be a TabularDataset, got {type(table).__name__}")
+        if table.description != members.description:
+            raise SchemaError(
+                f"{name} must have the description of the members: read all tables with one "
+                f"description, TabularDataset.read(file, description=members.description)"
+            )
+    if not members.description.columns:
+        raise SchemaError("the tables have no columns")

@@ -1,35 +1,184 @@
 """Property inference: does the training data of a model have a property, such as a class share?"""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from tapas._random import resolve_seed, stream
+from tapas._random import Parts, integer_seed, part_stream, resolve_seed
 from tapas._validate import check_count, check_probability
-from tapas.engine import Workers
-from tapas.errors import ThreatModelError
-from tapas.models import Access, Model, Records, SklearnTrainer, Trainer, as_model
-from tapas.results import BinaryLabelInferenceAttackSummary
-from tapas.threat_models._base import ThreatModel
-from tapas.threat_models._label_inference import Observations
-from tapas.threat_models._model_game import (
-    OBSERVING,
-    PLAN,
-    SPLIT,
-    TRAINING,
+from tapas.compat import AttackDoors, GameThreatModel
+from tapas.engine import time_limit
+from tapas.errors import MechanismError, ThreatModelError
+from tapas.game import (
+    PHASES,
+    PROPERTY,
+    Address,
+    Goal,
     ModelBriefing,
-    ModelNeeds,
-    as_records,
-    check_access,
-    check_attack,
+    Phase,
+    Release,
+    Setting,
+    Trial,
 )
-from tapas.threat_models._trials import Release
+from tapas.models import (
+    Access,
+    Classifier,
+    Records,
+    SklearnTrainer,
+    Trainer,
+    as_model,
+)
+from tapas.threat_models._game_defaults import GameDefaults
+from tapas.threat_models._model_records import RecordsLike, as_records
 
-PHASES = {True: 0, False: 1}
+_ASKED_MODEL = 2
 
 
-class ModelPropertyInference(ThreatModel):
+@dataclass(frozen=True, eq=False)
+class PropertySets:
+    """Which records models with the one share or the other are trained on.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Records that models of a phase are trained on.
+    marked : ndarray of bool
+        Which of all records have the property.
+    shares : (float, float)
+    size : int
+        Training records of each model.
+    seed, phase : int
+    """
+
+    rows: np.ndarray
+    marked: np.ndarray
+    shares: tuple[float, float]
+    size: int
+    seed: int
+    phase: int
+
+    @property
+    def largest(self) -> int:
+        """How many records each model is trained on."""
+        return self.size
+
+    def mask(self, model: int) -> np.ndarray:
+        """Whether each record is in the training set of a model."""
+        rng = part_stream(self.seed, Parts.REFERENCE_OTHERS, self.phase, model)
+        rows = rng.permutation(self.rows)
+        having = round(self.shares[model % 2] * self.size)
+        marked = self.marked[rows]
+        mask = np.zeros(len(self.marked), dtype=bool)
+        mask[rows[marked][:having]] = True
+        mask[rows[~marked][: self.size - having]] = True
+        return mask
+
+
+@dataclass(frozen=True, eq=False)
+class PropertyGame(GameDefaults):
+    """Every trial is a model; the secret is which of two shares its training data had."""
+
+    trainer: Trainer
+    records: Records
+    sets: tuple[PropertySets, PropertySets]
+    probes: Records
+    access: Access
+    seed: int
+    data_label: str
+    timeout: float | None = None
+
+    @property
+    def label(self) -> str:
+        """Display name of the kind of model."""
+        return self.trainer.label
+
+    @property
+    def goal(self) -> Goal:
+        """Whether the property holds."""
+        return PROPERTY
+
+    def _identity(self) -> Mapping[str, object]:
+        left_out = ("timeout", "data_label")
+        fields = self.__dataclass_fields__
+        return {name: getattr(self, name) for name in fields if name not in left_out}
+
+    @property
+    def setting(self) -> Setting:
+        """What the game offers to attacks."""
+        return Setting("ModelPropertyInference", "model", self.goal, access=self.access)
+
+    @property
+    def target_labels(self) -> tuple[str, ...]:
+        """There is one secret: the property."""
+        return ("property",)
+
+    @property
+    def draws_from_globals(self) -> bool:
+        """Foreign estimators may."""
+        return True
+
+    def trials_at_once(self, phase: Phase) -> int:
+        """As many models as the trainer trains in lockstep."""
+        return self.trainer.models_at_once
+
+    def within(self, seconds: float | None) -> "PropertyGame":
+        """The same game with a time limit for training."""
+        return replace(self, timeout=seconds)
+
+    def rounds(self, phase: Phase) -> None:
+        """Any number of models."""
+
+    def briefing(self, phase: Phase) -> ModelBriefing:
+        """What an attack is told: which records it may ask about."""
+        return ModelBriefing(goal=self.goal, targets=self.probes, access=self.access)
+
+    def judged(self, phase: Phase) -> np.ndarray:
+        """The one secret."""
+        return np.ones(1, dtype=bool)
+
+    def play(self, addresses: Sequence[Address]) -> list[Trial]:
+        """Models of both kinds in turn."""
+        phase, numbers = addresses[0].phase, [address.index for address in addresses]
+        position, drawn = PHASES.index(phase), self._seed_of(addresses[0])
+        sets = replace(self.sets[position], seed=drawn)
+        seed = integer_seed(part_stream(drawn, Parts.PROPERTY_TRAINING, position))
+        try:
+            with time_limit(self.timeout):
+                models = self.trainer.train_some(
+                    self.records.X, self.records.y, sets, numbers, seed=seed
+                )
+        except Exception as error:
+            raise MechanismError(
+                f"training {phase} model {numbers[0]} failed: {type(error).__name__}: {error}",
+                phase=phase,
+                index=numbers[0],
+                seed=self.seed,
+            ) from error
+        return [
+            Trial(phase, number, Release(model), np.array([number % 2 == 1]), number)
+            for number, model in zip(numbers, models, strict=True)
+        ]
+
+    def observation_rng(self, address: Address) -> np.random.Generator:
+        """What an observer draws from."""
+        position = PHASES.index(address.phase)
+        return part_stream(self._seed_of(address), Parts.OBSERVING_SHADOW, position, address.index)
+
+    def _seed_of(self, address: Address) -> int:
+        """The game's seed for trials that are remembered; another for each round of fresh ones."""
+        if address.round == 0:
+            return self.seed
+        return integer_seed(part_stream(self.seed, Parts.FRESH_ROUND, address.round))
+
+    def fitting_rng(self) -> np.random.Generator:
+        """What an attack draws from when it learns."""
+        return part_stream(self.seed, Parts.FITTING)
+
+
+class ModelPropertyInference(GameThreatModel):
     """Which of two shares of the training records have a property?
 
     Models are trained on data with the one share or the other; the secret of each is whether it
@@ -49,15 +198,17 @@ class ModelPropertyInference(ThreatModel):
     access : {"scores", "labels", "parameters"}
     num_probes : int
         Records that the models are asked about; none of them is trained on.
-    seed, n_jobs, label
+    seed, n_jobs, executor, label
         As in `ModelMIA`.
     """
 
+    default_trials = 100
+
     def __init__(
         self,
-        trainer: Any,
-        population: Any,
-        has_property: Callable[[Records], Any] | Any,
+        trainer: Trainer | Classifier,
+        population: RecordsLike,
+        has_property: Callable[[Records], ArrayLike] | ArrayLike,
         shares: tuple[float, float] = (0.3, 0.7),
         num_records: int = 500,
         access: Access | str = "scores",
@@ -65,110 +216,76 @@ class ModelPropertyInference(ThreatModel):
         seed: int | None = None,
         *,
         n_jobs: int | None = None,
+        executor: Executor | None = None,
         label: str = "records",
     ) -> None:
-        self.trainer: Trainer = trainer if isinstance(trainer, Trainer) else SklearnTrainer(trainer)
-        self.seed = resolve_seed(seed)
-        self.access = Access.parse(access)
-        self.label = label
-        self.workers = Workers(n_jobs)
-        self.num_records = check_count(num_records, "num_records", minimum=2)
-        self.shares = tuple(check_probability(share, "shares") for share in shares)
-        if len(self.shares) != 2 or self.shares[0] == self.shares[1]:
-            raise ThreatModelError(f"shares must be two different shares, got {shares!r}")
+        super().__init__(n_jobs=n_jobs, executor=executor)
+        seed = resolve_seed(seed)
         records = as_records(population, "population")
-        marked = has_property(records) if callable(has_property) else has_property
-        self._marked = np.asarray(marked, dtype=bool)
-        if self._marked.shape != (len(records),):
-            raise ThreatModelError(
-                f"has_property must give one boolean for each of {len(records)} records, got "
-                f"shape {self._marked.shape}"
-            )
-        self._records = records
-        self._split(check_count(num_probes, "num_probes", minimum=1))
-        self._observed: dict[Any, Observations] = {}
-        self._models: dict[bool, list[Model]] = {True: [], False: []}
-
-    def _split(self, num_probes: int) -> None:
-        order = stream(self.seed, SPLIT).permutation(len(self._records))
-        self._probes = self._records.take(order[:num_probes])
-        rest = order[num_probes:]
-        self._parts = {True: rest[::2], False: rest[1::2]}
-        wanted = round(max(self.shares) * self.num_records)
-        unwanted = self.num_records - round(min(self.shares) * self.num_records)
-        for rows in self._parts.values():
-            having = int(self._marked[rows].sum())
-            if having < wanted or len(rows) - having < unwanted:
-                raise ThreatModelError(
-                    f"each half of the population must hold {wanted} records with the property "
-                    f"and {unwanted} without, got {having} and {len(rows) - having}: give more "
-                    f"records, or a smaller num_records"
-                )
-
-    def briefing(self) -> ModelBriefing:
-        """What an attack is told: which records it may ask about."""
-        return ModelBriefing(goal="property", targets=self._probes, access=self.access)
-
-    def check(self, attack: Any) -> ModelNeeds:
-        """Refuse an attack that this setting does not allow."""
-        needs = check_attack(attack, type(self).__name__, "property")
-        check_access(needs, self.access, attack.label, "another access")
-        return needs
-
-    def observe(
-        self, attack: Any, num_samples: int | None = None, *, training: bool = True
-    ) -> Observations:
-        """Let an attack observe models with known properties: values (models, 1, ...)."""
-        self.check(attack)
-        number = check_count(100 if num_samples is None else num_samples, "num_samples", minimum=2)
-        models = self._trained(number, training)
-        values = [
-            attack.observe(
-                Release(model.restricted(self.access)),
-                self.briefing(),
-                rng=stream(self.seed, OBSERVING, PHASES[training], index),
-            )
-            for index, model in enumerate(models)
+        marked = _marked(records, has_property)
+        size = check_count(num_records, "num_records", minimum=2)
+        probed = check_count(num_probes, "num_probes", minimum=1)
+        order = part_stream(seed, Parts.AUXILIARY_SPLIT).permutation(len(records))
+        rest = order[probed:]
+        wanted = _checked_shares(shares)
+        sets = [
+            PropertySets(rows, marked, wanted, size, seed, phase)
+            for phase, rows in enumerate((rest[::2], rest[1::2]))
         ]
-        secrets = np.arange(number) % 2 == 1
-        return Observations(np.stack(values), secrets[:, None], np.arange(number))
-
-    def _trained(self, number: int, training: bool) -> list[Model]:
-        models = self._models[training]
-        if len(models) < number:
-            masks = np.stack([self._mask(index, training) for index in range(number)])
-            rng = stream(self.seed, TRAINING, PHASES[training])
-            records = self._records
-            trained = self.trainer.train_many(
-                records.X, records.y, masks, rng=rng, n_jobs=self.workers.n_jobs
-            )
-            self._models[training] = models = trained
-        return models[:number]
-
-    def _mask(self, index: int, training: bool) -> np.ndarray:
-        rng = stream(self.seed, PLAN, PHASES[training], index)
-        rows = rng.permutation(self._parts[training])
-        having = round(self.shares[index % 2] * self.num_records)
-        marked = self._marked[rows]
-        mask = np.zeros(len(self._records), dtype=bool)
-        mask[rows[marked][:having]] = True
-        mask[rows[~marked][: self.num_records - having]] = True
-        return mask
-
-    def test(
-        self, attack: Any, num_samples: int | None = None
-    ) -> BinaryLabelInferenceAttackSummary:
-        """Attack fresh models, half of which have the property; 100 by default."""
-        observed = self.observe(attack, num_samples, training=False)
-        scores = np.asarray(attack.score(observed.values))
-        decisions = np.asarray(attack.decide(scores))
-        return BinaryLabelInferenceAttackSummary(
-            observed.secrets[:, 0], decisions[:, 0], scores[:, 0], True
+        for one in sets:
+            _check_enough(one)
+        self._game = PropertyGame(
+            trainer=trainer if isinstance(trainer, Trainer) else SklearnTrainer(trainer),
+            records=records,
+            sets=(sets[0], sets[1]),
+            probes=records.take(order[:probed]),
+            access=Access.parse(access),
+            seed=seed,
+            data_label=label,
         )
 
-    def score_of(self, attack: Any, model: Any) -> float:
+    @property
+    def game(self) -> PropertyGame:
+        """What is played."""
+        return self._game
+
+    def score_of(self, attack: AttackDoors, model: object) -> float:
         """Score of one model whose training data is not known: high means the second share."""
-        view = as_model(model).aligned(self._records.classes).restricted(self.access)
-        rng = stream(self.seed, OBSERVING, 2)
-        values = np.asarray(attack.observe(Release(view), self.briefing(), rng=rng))
-        return float(np.asarray(attack.score(values[None]))[0, 0])
+        game, trained = self._game, attack._require_trained()
+        view = as_model(model).aligned(game.records.classes).restricted(game.access)
+        rng = part_stream(game.seed, Parts.OBSERVING_AUDITED, _ASKED_MODEL)
+        observer = trained.observer or self.player().observer(attack)
+        seen = np.asarray(observer(Release(view), game.briefing("test"), rng=rng))
+        return float(np.asarray(trained.scorer.score(seen[None]))[0, 0])
+
+
+def _marked(
+    records: Records, has_property: Callable[[Records], ArrayLike] | ArrayLike
+) -> np.ndarray:
+    given = has_property(records) if callable(has_property) else has_property
+    marked = np.asarray(given, dtype=bool)
+    if marked.shape != (len(records),):
+        raise ThreatModelError(
+            f"has_property must give one boolean for each of {len(records)} records, got shape "
+            f"{marked.shape}"
+        )
+    return marked
+
+
+def _checked_shares(shares: Sequence[float]) -> tuple[float, float]:
+    checked = [check_probability(share, "shares") for share in shares]
+    if len(checked) != 2 or checked[0] == checked[1]:
+        raise ThreatModelError(f"shares must be two different shares, got {shares!r}")
+    return checked[0], checked[1]
+
+
+def _check_enough(sets: PropertySets) -> None:
+    wanted = round(max(sets.shares) * sets.size)
+    unwanted = sets.size - round(min(sets.shares) * sets.size)
+    having = int(sets.marked[sets.rows].sum())
+    if having < wanted or len(sets.rows) - having < unwanted:
+        raise ThreatModelError(
+            f"each half of the population must hold {wanted} records with the property and "
+            f"{unwanted} without, got {having} and {len(sets.rows) - having}: give more records, "
+            f"or a smaller num_records"
+        )

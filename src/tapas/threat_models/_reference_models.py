@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapas._random import stream
+from tapas._random import Parts, part_stream
 from tapas.errors import TapasWarning, ThreatModelError
 from tapas.models import Records
-from tapas.threat_models._model_game import PLAN, SHADOW_DATA
 
 
 @dataclass(frozen=True)
@@ -37,12 +36,20 @@ class ReferencePlan:
     size: int
     seed: int
 
+    @property
+    def largest(self) -> int:
+        """Training records of each model, or all that there are."""
+        return min(self.size, self.num_targets + self.num_others)
+
+    def mask(self, model: int) -> np.ndarray:
+        """Whether each record, targets first, is inside a model."""
+        mask = np.zeros(self.num_targets + self.num_others, dtype=bool)
+        mask[self._rows(model)] = True
+        return mask
+
     def masks(self) -> np.ndarray:
-        """Whether each record, targets first, is inside each model: (models, records)."""
-        masks = np.zeros((self.num_models, self.num_targets + self.num_others), dtype=bool)
-        for model in range(self.num_models):
-            masks[model, self._rows(model)] = True
-        return masks
+        """The masks of all models: (models, records)."""
+        return np.stack([self.mask(model) for model in range(self.num_models)])
 
     def pairs(self) -> np.ndarray:
         """Number of the pair of each model; two of a pair are complements of each other."""
@@ -50,13 +57,14 @@ class ReferencePlan:
 
     def _rows(self, model: int) -> np.ndarray:
         pair, second = divmod(model, 2)
-        targets = stream(self.seed, PLAN, pair).permutation(self.num_targets)
+        drawn = part_stream(self.seed, Parts.REFERENCE_TARGETS, pair)
+        targets = drawn.permutation(self.num_targets)
         if second:
             targets = targets[::-1]
         half = (self.num_targets + second) // 2
         number = min(max(half, self.size - self.num_others), self.size)
-        others = stream(self.seed, PLAN, pair, 1 + second).permutation(self.num_others)
-        filling = others[: self.size - number]
+        drawn = part_stream(self.seed, Parts.REFERENCE_OTHERS, pair, 1 + second)
+        filling = drawn.permutation(self.num_others)[: self.size - number]
         return np.concatenate([targets[:number], self.num_targets + filling])
 
 
@@ -79,7 +87,7 @@ def pool_of_others(
             "train_on_targets=True"
         )
     if len(others) > 2 * size:
-        rows = stream(seed, SHADOW_DATA, 1).permutation(len(others))
+        rows = part_stream(seed, Parts.POOL_CUT, 1).permutation(len(others))
         others = others.take(rows[: 2 * size])
     half = min(size, (len(others) + 1) // 2)
     if half < size:

@@ -1,317 +1,362 @@
-"""Threat models on disk: a manifest of what they are, and one file per table and trial.
+"""Threat models on disk: in a store, as trials of their game, with all that rebuilds them.
 
-Built-in parts are rebuilt from the manifest. Objects of other classes are not stored; whoever
-loads passes them in.
+Built-in parts are rebuilt from what is stored. Code is not stored: whoever loads passes it in, or
+does without new trials.
 """
 
+import inspect
 import json
-import os
-import shutil
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import numpy as np
-
-from tapas.datasets import DataDescription, TabularDataset
-from tapas.datasets._encoding import EncodedTable
-from tapas.datasets._npz import read_table, write_table
+import tapas.generators
+from tapas import _files
+from tapas._spec import Plain, spec_of
+from tapas.datasets import DataDescription, TabularDataset, pack_table, unpack_table
+from tapas.engine import Entry, FolderStore
 from tapas.errors import StoreError
-from tapas.generators import GeneratorFromExecutable, Raw
-from tapas.threat_models._data_knowledge import AuxiliaryDataKnowledge, ExactDataKnowledge
+from tapas.game import PHASES, Ledger, StoredLedger
+from tapas.threat_models._absent import AbsentData, AbsentGenerator, AbsentPrior
+from tapas.threat_models._data_knowledge import (
+    AttackerKnowledgeOnData,
+    AuxiliaryDataKnowledge,
+    ExactDataKnowledge,
+)
 from tapas.threat_models._label_inference import LabelInferenceThreatModel
+from tapas.threat_models._labellers import AIALabeller, MIALabeller, PlantingLabeller
 from tapas.threat_models._mechanism_knowledge import (
+    AttackerKnowledgeOnGenerator,
     BlackBoxKnowledge,
+    KnownGenerator,
     NoBoxKnowledge,
     UncertainBoxKnowledge,
     WhiteBoxKnowledge,
 )
-from tapas.threat_models._targeted import TargetedAIA, TargetedMIA
-from tapas.threat_models._trials import Phase, Release, Trial
+from tapas.threat_models._mechanism_runs import Mechanism, name_of
+from tapas.threat_models._targeted import TargetedAIA, TargetedMIA, TargetedThreatModel
 
-FORMAT = 1
-PHASES: tuple[Phase, ...] = ("train", "test")
-_BOXES = {
-    box.__name__: box
-    for box in (BlackBoxKnowledge, NoBoxKnowledge, WhiteBoxKnowledge, UncertainBoxKnowledge)
-}
+MANIFEST = "threat-model.json"
+FORMAT = 2
+_BOXES = {box.__name__: box for box in (BlackBoxKnowledge, NoBoxKnowledge, WhiteBoxKnowledge)}
+_log = logging.getLogger(__name__)
+
+Described = dict[str, Any]
 
 
-def save_threat_model(threat_model: Any, name: str) -> None:
-    """Write the folder `name`: add what is new.
+@dataclass(frozen=True, eq=False)
+class HandedIn:
+    """What `load` is given because it is code, or because it is for this machine to say."""
 
-    What another threat model left there is moved aside, to ``name~``.
-    """
+    generator: Mechanism | None = None
+    prior: Callable[[], Mapping[str, object]] | None = None
+    attacker_knowledge_data: AttackerKnowledgeOnData | None = None
+    attacker_knowledge_generator: AttackerKnowledgeOnGenerator | None = None
+    n_jobs: int | None = None
+
+    @classmethod
+    def parsed(cls, foreign: Mapping[str, object]) -> "HandedIn":
+        """Read the keywords of `load`."""
+        names = [one.name for one in fields(cls)]
+        unknown = sorted(set(foreign) - set(names))
+        if unknown:
+            raise StoreError(f"load() takes {', '.join(names)}, not {', '.join(unknown)}")
+        return cls(**cast(dict[str, Any], foreign))
+
+    @property
+    def code(self) -> list[str]:
+        """Names of what is code."""
+        given = vars(self).items()
+        return [name for name, value in given if name != "n_jobs" and value is not None]
+
+
+def save_threat_model(threat_model: LabelInferenceThreatModel, name: str) -> None:
+    """Add a threat model and its trials to the store in the folder `name`."""
     if type(threat_model) not in (TargetedMIA, TargetedAIA):
         raise StoreError(
             f"only TargetedMIA and TargetedAIA can be saved, not {type(threat_model).__name__}"
         )
-    folder = Path(name)
-    manifest, tables = _describe(threat_model)
-    _move_another_aside(folder, manifest)
-    for label, table in tables.items():
-        if not (folder / "tables" / f"{label}.npz").exists():
-            write_table(folder / "tables" / f"{label}.npz", table)
-    threat_model.atk_know_data.target_records.description.to_json(folder / "schema.json")
-    for phase in PHASES:
-        for index in threat_model._ledger.indices(phase):
-            path = _trial_path(folder, phase, index)
-            if not path.exists():
-                description = threat_model.atk_know_data.target_records.description
-                _write_trial(path, threat_model._ledger.trial(phase, index), description)
-    temporary = folder / ".manifest.tmp"
-    temporary.write_text(json.dumps(manifest, indent=2), encoding="utf-8")
-    os.replace(temporary, folder / "manifest.json")
+    labeller, targets = _about_tables(threat_model)
+    description = targets.description
+    digest = threat_model.game.spec.digest
+    if _is_incomplete(threat_model.atk_know_gen, labeller.attacker_knowledge):
+        digest = threat_model._saved_as or digest  # its trials are still those of the whole
+    ledger = threat_model._remembered()
+    with FolderStore(name) as store:
+        manifest = _described(threat_model, labeller, targets, store, f"games/{digest}")
+        kept = StoredLedger(store, f"games/{digest}", threat_model.game.goal.values, description)
+        for phase in PHASES:
+            for index in ledger.indices(phase):
+                trial = ledger.trial(phase, index)
+                _check_storable(trial.release.data, description, index)
+                if not kept.has_data(phase, index):
+                    kept.keep(trial)
+    manifest |= {"format": FORMAT, "game": digest, "fresh_rounds": ledger.fresh_rounds}
+    _files.write_text(Path(name) / MANIFEST, json.dumps(_plain(manifest), indent=1))
 
 
-def load_threat_model(name: str, foreign: dict[str, Any]) -> LabelInferenceThreatModel:
-    """Rebuild the threat model in the folder `name`."""
-    folder = Path(name)
-    manifest = _read_manifest(folder)
-    handed_in = _Foreign(name, foreign)
+def load_threat_model(name: str, foreign: Mapping[str, object]) -> TargetedThreatModel:
+    """The threat model that was last saved in the folder `name`."""
+    given = HandedIn.parsed(foreign)
+    manifest = _read_manifest(Path(name))
     try:
-        return _rebuild(folder, manifest, handed_in)
-    except (KeyError, FileNotFoundError, json.JSONDecodeError) as error:
+        with FolderStore(name) as store:
+            loaded = _rebuilt(manifest, store, given, name)
+            loaded.remember_in(_recalled(loaded, manifest, store, given, name))
+    except (KeyError, TypeError, FileNotFoundError) as error:
         raise StoreError(f"{name} is damaged or incomplete: {error!r}") from error
+    loaded.memorise_datasets = manifest["memorise_datasets"]
+    return loaded
 
 
-class _Foreign:
-    """Objects handed in by whoever loads; asks for what is missing, refuses what is not used."""
-
-    def __init__(self, name: str, given: dict[str, Any]) -> None:
-        self._name = name
-        self._given = dict(given)
-        unknown = set(given) - {"generator", "prior", "attacker_knowledge_data", "n_jobs"}
-        if unknown:
-            raise StoreError(
-                f"load() takes generator=, prior=, attacker_knowledge_data= and n_jobs=, "
-                f"not {', '.join(sorted(unknown))}"
-            )
-
-    def get(self, key: str, stored: str) -> Any:
-        if key not in self._given:
-            raise StoreError(
-                f"{self._name} was saved with {key} = {stored}, which is code and is not stored: "
-                f"pass it in, load(name, {key}=...)"
-            )
-        return self._given[key]
-
-    def optional(self, key: str) -> Any:
-        return self._given.get(key)
-
-
-def _describe(threat_model: Any) -> tuple[dict[str, Any], dict[str, EncodedTable]]:
-    """The manifest, and the tables it speaks of."""
+def _about_tables(
+    threat_model: LabelInferenceThreatModel,
+) -> tuple[PlantingLabeller, TabularDataset]:
     labeller = threat_model.atk_know_data
-    targets = labeller.target_records
-    data, tables = _describe_data(labeller.attacker_knowledge)
-    tables = {"targets": targets.table, **tables}
-    manifest: dict[str, Any] = {
-        "format": FORMAT,
+    if isinstance(labeller, PlantingLabeller):
+        targets = labeller.target_records
+        if isinstance(targets, TabularDataset):
+            return labeller, targets
+    raise StoreError("only threat models about records of a table can be saved")
+
+
+def _check_storable(data: object, description: DataDescription, index: int) -> None:
+    if data is None or not isinstance(data, TabularDataset) or data.description != description:
+        raise StoreError(
+            f"only releases with the columns of the targets can be saved; trial {index} released "
+            f"{data!r}"
+        )
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def _described(
+    threat_model: LabelInferenceThreatModel,
+    labeller: PlantingLabeller,
+    targets: TabularDataset,
+    store: FolderStore,
+    prefix: str,
+) -> Described:
+    _keep_table(store, f"{prefix}/tables/targets", targets)
+    described: Described = {
         "kind": type(threat_model).__name__,
         "seed": threat_model.seed,
         "memorise_datasets": threat_model.memorise_datasets,
         "num_concurrent": threat_model.num_concurrent,
-        "fresh_rounds": threat_model._ledger.fresh_rounds,
+        "schema": targets.description.schema,
         "targets_label": targets.description.label,
-        "tables": {label: table.digest() for label, table in tables.items()},
-        "data": data,
-        "mechanism": _describe_mechanism(threat_model.atk_know_gen),
+        "data": _described_data(labeller.attacker_knowledge, store, prefix),
+        "mechanism": _described_mechanism(threat_model.atk_know_gen),
     }
-    if isinstance(threat_model, TargetedMIA):
-        manifest["generate_pairs"] = labeller.generate_pairs
-        manifest["replace_target"] = labeller.replace_target
-    else:
-        manifest["sensitive_attribute"] = threat_model.sensitive_attribute
-        manifest["attribute_values"] = threat_model.attribute_values
-        manifest["distribution"] = threat_model.distribution
-    return _plain(manifest), tables
+    if isinstance(labeller, MIALabeller):
+        described["generate_pairs"] = labeller.generate_pairs
+        described["replace_target"] = labeller.replace_target
+    elif isinstance(labeller, AIALabeller):
+        described["sensitive_attribute"] = labeller.sensitive_attribute
+        described["attribute_values"] = list(labeller.attribute_values)
+        weights = labeller.distribution
+        described["distribution"] = None if weights is None else list(weights)
+    return described
 
 
-def _describe_data(knowledge: Any) -> tuple[dict[str, Any], dict[str, EncodedTable]]:
+def _keep_table(store: FolderStore, key: str, data: TabularDataset) -> None:
+    if key not in store:
+        store.save(key, Entry(*pack_table(data.table)))
+
+
+def _described_data(
+    knowledge: AttackerKnowledgeOnData, store: FolderStore, prefix: str
+) -> Described:
+    tables: dict[str, object] = {}
+    described: Described = {"kind": type(knowledge).__name__, "label": knowledge.label}
     if type(knowledge) is AuxiliaryDataKnowledge:
-        described = {
-            "kind": "AuxiliaryDataKnowledge",
-            "seed": knowledge.seed,
-            "num_training_records": knowledge.num_training_records,
-            "aux_label": knowledge.aux_data.label,
-            "test_label": knowledge.test_data.label,
-        }
-        return described, {"aux": knowledge.aux_data.table, "test": knowledge.test_data.table}
-    if type(knowledge) is ExactDataKnowledge:
-        described = {"kind": "ExactDataKnowledge", "label": knowledge.training_dataset.label}
-        return described, {"exact": knowledge.training_dataset.table}
-    return {"kind": "foreign", "name": type(knowledge).__name__}, {}
+        tables = {"aux": knowledge.aux_data, "test": knowledge.test_data}
+        described |= {"seed": knowledge.seed, "records": knowledge.num_training_records}
+    elif type(knowledge) is ExactDataKnowledge:
+        tables = {"exact": knowledge.training_dataset}
+    if not tables or not all(isinstance(table, TabularDataset) for table in tables.values()):
+        return {"kind": "foreign", "label": knowledge.label}
+    for name, table in tables.items():
+        if isinstance(table, TabularDataset):
+            _keep_table(store, f"{prefix}/tables/{name}", table)
+            described[f"{name}_label"] = table.label
+    return described
 
 
-def _describe_mechanism(knowledge: Any) -> dict[str, Any]:
-    kind = type(knowledge).__name__
-    if _BOXES.get(kind) is not type(knowledge):
-        raise StoreError(f"generator knowledge of your own ({kind}) cannot be saved")
-    described: dict[str, Any] = {
-        "kind": kind,
+def _described_mechanism(knowledge: AttackerKnowledgeOnGenerator) -> Described:
+    ours = type(knowledge) in (*_BOXES.values(), UncertainBoxKnowledge)
+    if not isinstance(knowledge, KnownGenerator) or not ours:
+        return {"kind": "foreign", "label": knowledge.label}
+    described: Described = {
+        "kind": type(knowledge).__name__,
         "num_synthetic_records": knowledge.num_synthetic_records,
-        "generator": _describe_generator(knowledge.generator),
+        "generator": _described_generator(knowledge.generator),
     }
     if isinstance(knowledge, UncertainBoxKnowledge):
         described["final_parameters"] = knowledge.final_parameters
     return described
 
 
-def _describe_generator(generator: Any) -> dict[str, Any]:
-    if type(generator) is Raw:
-        return {"kind": "Raw"}
-    if type(generator) is GeneratorFromExecutable:
-        return {
-            "kind": "GeneratorFromExecutable",
-            "exe": generator.exe,
-            "label": generator.label,
-            "header": generator.header,
-            "timeout": generator.timeout,
-        }
-    return {"kind": "foreign", "name": type(generator).__name__}
+def _described_generator(generator: Mechanism) -> Described:
+    """Its class and arguments, where it is one of ours made of plain values; else its name."""
+    kind, label = type(generator), name_of(generator)
+    if vars(tapas.generators).get(kind.__name__) is not kind:
+        return {"label": label}
+    known = {**vars(generator), "label": label}
+    names = [name for name in inspect.signature(kind).parameters if name in known]
+    try:
+        arguments = _plain({name: known[name] for name in names})
+    except StoreError:
+        return {"label": label}
+    spec = spec_of(generator).digest
+    return {"label": label, "use": kind.__name__, "arguments": arguments, "spec": spec}
 
 
-def _rebuild(folder: Path, manifest: dict[str, Any], foreign: _Foreign) -> Any:
-    schema = json.loads((folder / "schema.json").read_text(encoding="utf-8"))
-    description = DataDescription(schema, manifest["targets_label"])
-    targets, _ = read_table(folder / "tables" / "targets.npz", description.parsed)
-    common = {
-        "attacker_knowledge_data": _rebuild_data(folder, manifest["data"], schema, foreign),
-        "target_record": TabularDataset.from_table(targets, description),
-        "attacker_knowledge_generator": _rebuild_mechanism(manifest["mechanism"], foreign),
+def _plain(value: object) -> Plain:
+    """Values as JSON has them."""
+    try:
+        return cast(Plain, json.loads(json.dumps(value, default=lambda item: item.item())))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise StoreError(f"this cannot be stored as data: {value!r}") from error
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def _read_manifest(folder: Path) -> Described:
+    path = folder / MANIFEST
+    if not path.exists():
+        raise StoreError(f"there is no saved threat model at {folder} (no {MANIFEST})")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise StoreError(f"{path} is damaged: {error}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        found = manifest.get("format") if isinstance(manifest, dict) else None
+        raise StoreError(f"{path} has format {found!r}; this version reads format {FORMAT}")
+    return manifest
+
+
+def _rebuilt(
+    manifest: Described, store: FolderStore, given: HandedIn, name: str
+) -> TargetedThreatModel:
+    def table(key: str, label: str) -> TabularDataset:
+        description = DataDescription(manifest["schema"], label)
+        entry = store.load(f"games/{manifest['game']}/tables/{key}")
+        encoded = unpack_table(entry.arrays, entry.notes, description.parsed)
+        return TabularDataset.from_table(encoded, description)
+
+    common: Described = {
+        "attacker_knowledge_data": _rebuilt_data(manifest["data"], table, given, name),
+        "target_record": table("targets", manifest["targets_label"]),
+        "attacker_knowledge_generator": _rebuilt_mechanism(manifest["mechanism"], given, name),
         "memorise_datasets": manifest["memorise_datasets"],
         "num_concurrent": manifest["num_concurrent"],
         "seed": manifest["seed"],
-        "n_jobs": foreign.optional("n_jobs"),
+        "n_jobs": given.n_jobs,
     }
-    threat_model: Any
     if manifest["kind"] == "TargetedMIA":
-        threat_model = TargetedMIA(
+        return TargetedMIA(
             generate_pairs=manifest["generate_pairs"],
             replace_target=manifest["replace_target"],
             **common,
         )
-    elif manifest["kind"] == "TargetedAIA":
-        threat_model = TargetedAIA(
+    if manifest["kind"] == "TargetedAIA":
+        return TargetedAIA(
             sensitive_attribute=manifest["sensitive_attribute"],
             attribute_values=manifest["attribute_values"],
             distribution=manifest["distribution"],
             **common,
         )
-    else:
-        raise StoreError(f"{folder}/manifest.json: unknown kind {manifest['kind']!r}")
-    threat_model._ledger.fresh_rounds = manifest["fresh_rounds"]
-    for phase in PHASES:
-        for path in sorted((folder / "trials").glob(f"{phase}-*.npz")):
-            threat_model._ledger.keep(_read_trial(path, phase, description))
-    return threat_model
+    raise StoreError(f"{name}/{MANIFEST}: unknown kind {manifest['kind']!r}")
 
 
-def _rebuild_data(
-    folder: Path, manifest: dict[str, Any], schema: list[dict[str, Any]], foreign: _Foreign
-) -> Any:
-    def table(name: str, label: str) -> TabularDataset:
-        description = DataDescription(schema, label)
-        encoded, _ = read_table(folder / "tables" / f"{name}.npz", description.parsed)
-        return TabularDataset.from_table(encoded, description)
-
-    if manifest["kind"] == "AuxiliaryDataKnowledge":
+def _rebuilt_data(
+    stored: Described, table: Callable[[str, str], TabularDataset], given: HandedIn, name: str
+) -> AttackerKnowledgeOnData:
+    if given.attacker_knowledge_data is not None:
+        return given.attacker_knowledge_data
+    if stored["kind"] == "AuxiliaryDataKnowledge":
         return AuxiliaryDataKnowledge(
-            aux_data=table("aux", manifest["aux_label"]),
-            test_data=table("test", manifest["test_label"]),
-            num_training_records=manifest["num_training_records"],
-            seed=manifest["seed"],
+            aux_data=table("aux", stored["aux_label"]),
+            test_data=table("test", stored["test_label"]),
+            num_training_records=stored["records"],
+            seed=stored["seed"],
         )
-    if manifest["kind"] == "ExactDataKnowledge":
-        return ExactDataKnowledge(table("exact", manifest["label"]))
-    return foreign.get("attacker_knowledge_data", manifest["name"])
+    if stored["kind"] == "ExactDataKnowledge":
+        return ExactDataKnowledge(table("exact", stored["exact_label"]))
+    return AbsentData(stored["label"], name)
 
 
-def _rebuild_mechanism(manifest: dict[str, Any], foreign: _Foreign) -> Any:
-    stored = manifest["generator"]
-    if foreign.optional("generator") is not None:
-        generator = foreign.optional("generator")
-    elif stored["kind"] == "Raw":
-        generator = Raw()
-    elif stored["kind"] == "GeneratorFromExecutable":
-        generator = GeneratorFromExecutable(
-            stored["exe"], stored["label"], header=stored["header"], timeout=stored["timeout"]
-        )
-    else:
-        generator = foreign.get("generator", stored["name"])
-    box: Any = _BOXES[manifest["kind"]]
-    if box is UncertainBoxKnowledge:
-        return UncertainBoxKnowledge(
-            generator,
-            manifest["num_synthetic_records"],
-            foreign.get("prior", "a function"),
-            manifest["final_parameters"],
-        )
-    return box(generator, manifest["num_synthetic_records"])
+def _rebuilt_mechanism(
+    stored: Described, given: HandedIn, name: str
+) -> AttackerKnowledgeOnGenerator:
+    if given.attacker_knowledge_generator is not None:
+        return given.attacker_knowledge_generator
+    if stored["kind"] == "foreign":
+        missing = AbsentGenerator(stored["label"], name, "attacker_knowledge_generator")
+        return BlackBoxKnowledge(missing, 1)
+    number, generator = stored["num_synthetic_records"], given.generator
+    if generator is None:
+        generator = _rebuilt_generator(stored["generator"], name)
+    if stored["kind"] == UncertainBoxKnowledge.__name__:
+        prior = given.prior or AbsentPrior(name)
+        return UncertainBoxKnowledge(generator, number, prior, stored["final_parameters"])
+    return _BOXES[stored["kind"]](generator, number)
 
 
-def _trial_path(folder: Path, phase: Phase, index: int) -> Path:
-    return folder / "trials" / f"{phase}-{index:06d}.npz"
+def _rebuilt_generator(stored: Described, name: str) -> Mechanism:
+    if stored.get("use") in tapas.generators.__all__:
+        made: Mechanism = vars(tapas.generators)[stored["use"]](**stored["arguments"])
+        if spec_of(made).digest == stored["spec"]:
+            return made
+    return AbsentGenerator(stored["label"], name)
 
 
-def _write_trial(path: Path, trial: Trial, description: DataDescription) -> None:
-    data = trial.release.data
-    if not isinstance(data, TabularDataset) or data.description != description:
-        raise StoreError(
-            f"only releases with the columns of the targets can be saved; trial {trial.index} "
-            f"released {data!r}"
-        )
-    extra = {"index": trial.index, "secrets": _plain(trial.secrets), "group": trial.group}
-    write_table(path, data.table, extra)
+def _recalled(
+    loaded: TargetedThreatModel,
+    manifest: Described,
+    store: FolderStore,
+    given: HandedIn,
+    name: str,
+) -> Ledger:
+    """The saved trials; none where what would play more of them is not what made them."""
+    ledger = Ledger()
+    ledger.fresh_rounds = manifest["fresh_rounds"]
+    labeller, targets = _about_tables(loaded)
+    if _is_incomplete(loaded.atk_know_gen, labeller.attacker_knowledge) and not given.code:
+        loaded._saved_as = manifest["game"]
+    elif reason := _unlike(loaded, manifest["game"], given):
+        _log.warning("%s: %s, so the trials there are not used", name, reason)
+        return ledger
+    prefix, values = f"games/{manifest['game']}", loaded.game.goal.values
+    kept = StoredLedger(store, prefix, values, targets.description)
+    for phase in PHASES:
+        for index in kept.indices(phase):
+            trial = kept.trial(phase, index)
+            if trial.release.data is not None:
+                ledger.keep(trial)
+    return ledger
 
 
-def _read_trial(path: Path, phase: Phase, description: DataDescription) -> Trial:
-    table, extra = read_table(path, description.parsed)
-    release = Release(TabularDataset.from_table(table, description))
-    secrets = np.array(extra["secrets"])
-    return Trial(phase, extra["index"], release, secrets, extra["group"])
+def _is_incomplete(box: AttackerKnowledgeOnGenerator, data: AttackerKnowledgeOnData) -> bool:
+    """Whether a part is missing, so that no new trial can be played."""
+    missing = [isinstance(data, AbsentData)]
+    if isinstance(box, KnownGenerator):
+        missing.append(isinstance(box.generator, AbsentGenerator))
+    if isinstance(box, UncertainBoxKnowledge):
+        missing.append(isinstance(box.prior, AbsentPrior))
+    return any(missing)
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    path = folder / "manifest.json"
-    if not path.exists():
-        raise StoreError(f"there is no saved threat model at {folder} (no manifest.json)")
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise StoreError(f"{path} is damaged: {error}") from error
-    if not isinstance(manifest, dict):
-        raise StoreError(f"{path} is damaged: it holds no manifest")
-    if manifest.get("format") != FORMAT:
-        raise StoreError(
-            f"{path} has format {manifest.get('format')!r}; this version reads format {FORMAT}"
-        )
-    return manifest
-
-
-def _move_another_aside(folder: Path, manifest: dict[str, Any]) -> None:
-    """Trials of one question must not end up beside those of another, nor be lost."""
-    if not folder.exists():
-        return
-    try:
-        before = _read_manifest(folder)
-    except StoreError:
-        before = {}
-    same = all(manifest[key] == before.get(key) for key in manifest if key != "fresh_rounds")
-    if not same and (folder / "manifest.json").exists():
-        aside = folder.with_name(folder.name + "~")
-        shutil.rmtree(aside, ignore_errors=True)
-        folder.rename(aside)
-
-
-def _plain(value: Any) -> Any:
-    """Lists and Python scalars, as JSON has them."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return value
+def _unlike(loaded: TargetedThreatModel, game: str, given: HandedIn) -> str | None:
+    """Why it is not certain that saved trials are those of a threat model."""
+    spec = loaded.game.spec
+    if given.code and spec.doubts:
+        return spec.doubts[0]
+    if spec.digest != game:
+        return f"it was saved with other code ({', '.join(given.code) or 'another version'})"
+    return None

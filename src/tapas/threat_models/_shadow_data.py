@@ -2,13 +2,44 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tapas._validate import check_count, check_probability
 from tapas.errors import KnowledgeError
-from tapas.models import Access, Model, RecordEncoding, Records
+from tapas.models import Access, Inputs, Model, QueryBudgetError, RecordEncoding, Records
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Records that show what inputs look like.
+
+    Attributes
+    ----------
+    encoding : RecordEncoding
+    points : ndarray
+        The records, encoded.
+    """
+
+    encoding: RecordEncoding
+    points: np.ndarray
+
+    @classmethod
+    def of(cls, records: Records) -> "Examples":
+        """Learn the encoding from the records."""
+        encoding = records.encoding()
+        return cls(encoding, encoding.encode(records.X))
+
+    def drawn_by_column(self, number: int, rng: np.random.Generator) -> np.ndarray:
+        """Points each column of which comes from an example of its own."""
+        sources = rng.integers(len(self.points), size=(number, len(self.encoding.columns)))
+        return self.points[self.spread(sources), np.arange(self.points.shape[1])]
+
+    def spread(self, per_column: np.ndarray) -> np.ndarray:
+        """What holds for columns, repeated for all places that they take."""
+        widths = [column.width for column in self.encoding.columns]
+        return np.repeat(per_column, widths, axis=1)
 
 
 class ShadowData(ABC):
@@ -19,34 +50,63 @@ class ShadowData(ABC):
     """
 
     num_records: int | None
-    examples: Any
+    examples: Records | tuple[Inputs, ArrayLike] | None
 
     def make(
         self, model: Model, known: Records | None, size: int, *, rng: np.random.Generator
     ) -> Records:
-        """Return shadow records: twice `size` unless a number was asked for."""
+        """Return shadow records.
+
+        Parameters
+        ----------
+        model : Model
+            The audited one, as the attacker may ask it; all queries count, and are refused
+            together where its budget does not reach.
+        known : Records or None
+            What the attacker knows of the audited model's data.
+        size : int
+            Of the audited model's training set.
+        rng : Generator
+        """
         basis = self._basis(known)
-        number = 2 * size if self.num_records is None else self.num_records
-        encoding = basis.encoding()
-        X = encoding.decode(self.points(model, basis, encoding, number, rng=rng))
+        self._refuse_overspending(model, size)
+        examples = Examples.of(basis)
+        points = self.points(model, examples, self._number(size), rng=rng)
+        X = examples.encoding.decode(points)
         return Records(X, model.predict(X), basis.categorical)
+
+    def queries(self, size: int) -> int:
+        """How often `make` asks the audited model: one query for the class of each record."""
+        return self._number(size)
 
     @abstractmethod
     def points(
-        self,
-        model: Model,
-        basis: Records,
-        encoding: RecordEncoding,
-        number: int,
-        *,
-        rng: np.random.Generator,
+        self, model: Model, examples: Examples, number: int, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Return `number` points, each of which decodes to a record."""
 
+    def _number(self, size: int) -> int:
+        """Twice `size` unless a number was asked for."""
+        return 2 * size if self.num_records is None else self.num_records
+
+    def _refuse_overspending(self, model: Model, size: int) -> None:
+        needed = self.queries(size)
+        if model.remaining is not None and needed > model.remaining:
+            raise QueryBudgetError(
+                f"{type(self).__name__} asks the audited model {needed} times to make "
+                f"{self._number(size)} records, but {model.remaining} of the budget of "
+                f"{model.budget} queries are left: {self._cheaper()}, or raise the budget"
+            )
+
+    def _cheaper(self) -> str:
+        return "set num_records to fewer"
+
     def _basis(self, known: Records | None) -> Records:
         if self.examples is not None:
-            given = self.examples
-            return given if isinstance(given, Records) else Records(*given)
+            if isinstance(self.examples, Records):
+                return self.examples
+            X, y = self.examples
+            return Records(X, np.asarray(y))
         if known is None or len(known) == 0:
             raise KnowledgeError(
                 f"{type(self).__name__} needs records that show what inputs look like: give "
@@ -72,19 +132,13 @@ class MarginalSynthesis(ShadowData):
     """
 
     num_records: int | None = None
-    examples: Any = None
+    examples: Records | tuple[Inputs, ArrayLike] | None = None
 
     def points(
-        self,
-        model: Model,
-        basis: Records,
-        encoding: RecordEncoding,
-        number: int,
-        *,
-        rng: np.random.Generator,
+        self, model: Model, examples: Examples, number: int, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Draw each column from a random example."""
-        return _independent_columns(encoding.encode(basis.X), encoding, number, rng)
+        return examples.drawn_by_column(number, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,28 +159,21 @@ class NoisyRecords(ShadowData):
 
     share: float = 0.1
     num_records: int | None = None
-    examples: Any = None
+    examples: Records | tuple[Inputs, ArrayLike] | None = None
 
     def __post_init__(self) -> None:
         check_probability(self.share, "share")
 
     def points(
-        self,
-        model: Model,
-        basis: Records,
-        encoding: RecordEncoding,
-        number: int,
-        *,
-        rng: np.random.Generator,
+        self, model: Model, examples: Examples, number: int, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Draw examples, then replace some of their values."""
-        points = encoding.encode(basis.X)
-        rounds = -(-number // len(points))
-        rows = np.concatenate([rng.permutation(len(points)) for _ in range(rounds)])[:number]
-        noise = _independent_columns(points, encoding, number, rng)
-        replaced = rng.random((number, len(encoding.columns))) < self.share
-        widths = [column.width for column in encoding.columns]
-        return np.where(np.repeat(replaced, widths, axis=1), noise, points[rows])
+        available = len(examples.points)
+        rounds = -(-number // available)
+        rows = np.concatenate([rng.permutation(available) for _ in range(rounds)])[:number]
+        noise = examples.drawn_by_column(number, rng)
+        replaced = rng.random((number, len(examples.encoding.columns))) < self.share
+        return np.where(examples.spread(replaced), noise, examples.points[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,21 +204,22 @@ class QuerySynthesis(ShadowData):
     rounds: int = 30
     patience: int = 5
     num_records: int | None = None
-    examples: Any = None
+    examples: Records | tuple[Inputs, ArrayLike] | None = None
 
     def __post_init__(self) -> None:
         check_probability(self.confidence, "confidence")
         check_count(self.rounds, "rounds", minimum=1)
         check_count(self.patience, "patience", minimum=1)
 
+    def queries(self, size: int) -> int:
+        """How often `make` asks the audited model: in each round, and for the class at the end."""
+        return self._number(size) * (self.rounds + 1)
+
+    def _cheaper(self) -> str:
+        return "set num_records or rounds to fewer, use MarginalSynthesis"
+
     def points(
-        self,
-        model: Model,
-        basis: Records,
-        encoding: RecordEncoding,
-        number: int,
-        *,
-        rng: np.random.Generator,
+        self, model: Model, examples: Examples, number: int, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Walk uphill in the model's confidence, all records at once."""
         if not model.access.shows(Access.SCORES):
@@ -179,25 +227,21 @@ class QuerySynthesis(ShadowData):
                 "QuerySynthesis follows the model's confidence, but the release shows labels "
                 "only: use MarginalSynthesis or NoisyRecords"
             )
-        columns = len(encoding.columns)
-        widths = [column.width for column in encoding.columns]
-        examples = encoding.encode(basis.X)
+        columns = len(examples.encoding.columns)
         wanted = np.arange(number) % len(model.classes)
-        rows = np.arange(number)
-        best = _independent_columns(examples, encoding, number, rng)
-        reached = model.predict_proba(encoding.decode(best))
-        sure = reached[rows, wanted]
-        changed = np.full(number, columns)
-        stuck = np.zeros(number, dtype=int)
+        best = examples.drawn_by_column(number, rng)
+        reached = model.predict_proba(examples.encoding.decode(best))
+        sure = _of_class(reached, wanted)
         taken = _is_taken(reached, wanted, self.confidence, rng)
+        changed, stuck = np.full(number, columns), np.zeros(number, dtype=int)
         for _ in range(self.rounds - 1):
-            fresh = _independent_columns(examples, encoding, number, rng)
+            fresh = examples.drawn_by_column(number, rng)
             ranks = rng.random((number, columns)).argsort(axis=1).argsort(axis=1)
-            moved = np.repeat(ranks < changed[:, None], widths, axis=1)
+            moved = examples.spread(ranks < changed[:, None])
             trial = np.where(moved & ~taken[:, None], fresh, best)
-            reached = model.predict_proba(encoding.decode(trial))
-            better = (reached[rows, wanted] >= sure) & ~taken
-            best[better], sure[better] = trial[better], reached[rows, wanted][better]
+            reached = model.predict_proba(examples.encoding.decode(trial))
+            better = (_of_class(reached, wanted) >= sure) & ~taken
+            best[better], sure[better] = trial[better], _of_class(reached, wanted)[better]
             stuck = np.where(better, 0, stuck + 1)
             slower = stuck >= self.patience
             changed = np.where(slower, np.maximum(1, changed // 2), changed)
@@ -206,18 +250,13 @@ class QuerySynthesis(ShadowData):
         return best
 
 
+def _of_class(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    return probabilities[np.arange(len(codes)), codes]
+
+
 def _is_taken(
     reached: np.ndarray, wanted: np.ndarray, confidence: float, rng: np.random.Generator
 ) -> np.ndarray:
-    sure = reached[np.arange(len(wanted)), wanted]
+    sure = _of_class(reached, wanted)
     likeliest = reached.argmax(axis=1) == wanted
     return likeliest & (sure > confidence) & (rng.random(len(wanted)) < sure)
-
-
-def _independent_columns(
-    points: np.ndarray, encoding: RecordEncoding, number: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Each column of each row from an example of its own."""
-    sources = rng.integers(len(points), size=(number, len(encoding.columns)))
-    widths = [column.width for column in encoding.columns]
-    return points[np.repeat(sources, widths, axis=1), np.arange(points.shape[1])]

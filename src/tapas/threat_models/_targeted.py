@@ -1,63 +1,94 @@
 """Attacks on chosen records: are they in the data, and what is their secret attribute?"""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from typing import Any
-
-import numpy as np
+from dataclasses import replace
+from typing import Self
 
 from tapas._validate import listing
-from tapas.datasets import TabularDataset, TabularRecord
+from tapas.datasets import Dataset, TabularDataset, TabularRecord
 from tapas.engine import Progress
 from tapas.errors import TapasWarning, TargetInDataWarning, ThreatModelError
-from tapas.results import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
+from tapas.game import Value
 from tapas.threat_models._data_knowledge import AttackerKnowledgeOnData
 from tapas.threat_models._label_inference import LabelInferenceThreatModel
-from tapas.threat_models._labellers import AIALabeller, MIALabeller
+from tapas.threat_models._labellers import (
+    AIALabeller,
+    MIALabeller,
+    PlantingLabeller,
+    TargetsLike,
+)
 from tapas.threat_models._mechanism_knowledge import AttackerKnowledgeOnGenerator
-from tapas.threat_models._trials import Briefing
+from tapas.threat_models._targeted_game import TargetedGame
 
 TARGETS_COMPARED_AT_ONCE = 64
 
 
-class _TargetedThreatModel(LabelInferenceThreatModel):
+class TargetedThreatModel(LabelInferenceThreatModel):
     """A threat model about given records; views of several targets share their trials."""
 
-    atk_know_data: MIALabeller | AIALabeller
+    atk_know_data: PlantingLabeller
+
+    def __init__(
+        self,
+        labeller: PlantingLabeller,
+        mechanism: AttackerKnowledgeOnGenerator,
+        memorise_datasets: bool,
+        iterator_tracker: Callable[..., Progress] | None,
+        num_concurrent: int,
+        seed: int | None,
+        n_jobs: int | None,
+        executor: Executor | None,
+    ) -> None:
+        super().__init__(
+            labeller,
+            mechanism,
+            memorise_datasets=memorise_datasets,
+            iterator_tracker=iterator_tracker,
+            num_labels=labeller.planting.num_targets,
+            num_concurrent=num_concurrent,
+            seed=seed,
+            n_jobs=n_jobs,
+            executor=executor,
+        )
+        self._check_data()
 
     @property
-    def _target_records(self) -> list[TabularRecord]:
+    def _target_records(self) -> list[Dataset]:
         return list(self.atk_know_data.target_records)
 
     @property
-    def target_record(self) -> TabularRecord:
+    def target_record(self) -> TabularRecord | Dataset:
         """The target that this threat model, or this view of it, is about."""
-        return TabularRecord.from_dataset(
-            self.atk_know_data.target_records.take([self.current_label])
-        )
+        targets = self.atk_know_data.target_records
+        if isinstance(targets, TabularDataset):
+            return TabularRecord.from_dataset(targets.take([self.current_label]))
+        return targets.get_records([self.current_label])
 
     def _check_data(self) -> None:
         """The targets must fit the data, and should not be in it."""
-        data = _known_data(self.atk_know_data.attacker_knowledge)
+        data = self.atk_know_data.attacker_knowledge._get_data()
         targets = self.atk_know_data.target_records
-        if data is not None and data.description != targets.description:
+        if not isinstance(data, TabularDataset) or not isinstance(targets, TabularDataset):
+            return
+        if data.description != targets.description:
             raise ThreatModelError(
                 f"the targets and the data {data.label!r} have different descriptions: take the "
                 f"targets from that data, or describe both alike"
             )
-        present = [] if data is None else _present(targets, data)
+        present = _present(targets, data)
         if present:
             warnings.warn(
                 f"targets {listing(present)} are also in the data that trials draw from, so "
                 f"they may be in it when they should not be: take them out first "
                 f"(dataset.drop_records)",
                 TargetInDataWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
-class TargetedMIA(_TargetedThreatModel):
+class TargetedMIA(TargetedThreatModel):
     """Membership inference: is the target record in the private data?
 
     Parameters
@@ -83,7 +114,7 @@ class TargetedMIA(_TargetedThreatModel):
     def __init__(
         self,
         attacker_knowledge_data: AttackerKnowledgeOnData,
-        target_record: TabularDataset,
+        target_record: TargetsLike,
         attacker_knowledge_generator: AttackerKnowledgeOnGenerator,
         generate_pairs: bool = True,
         replace_target: bool = False,
@@ -101,20 +132,17 @@ class TargetedMIA(_TargetedThreatModel):
         super().__init__(
             labeller,
             attacker_knowledge_generator,
-            memorise_datasets=memorise_datasets,
-            iterator_tracker=iterator_tracker,
-            num_labels=len(labeller.target_records),
-            num_concurrent=num_concurrent,
-            seed=seed,
-            n_jobs=n_jobs,
-            executor=executor,
+            memorise_datasets,
+            iterator_tracker,
+            num_concurrent,
+            seed,
+            n_jobs,
+            executor,
         )
-        self._check_data()
         self._warn_of_size(replace_target)
 
     def _warn_of_size(self, replace_target: bool) -> None:
-        unsized = getattr(self.atk_know_gen, "num_synthetic_records", 0) is None
-        if unsized and not replace_target:
+        if self.atk_know_gen.num_synthetic_records is None and not replace_target:
             warnings.warn(
                 "num_synthetic_records is None and targets are added: the size of a release may "
                 "tell whether the target is in. Give the number of records, or use "
@@ -123,39 +151,68 @@ class TargetedMIA(_TargetedThreatModel):
                 stacklevel=3,
             )
 
-    def briefing(self, *, all_targets: bool = False) -> Briefing:
-        """What an attack is told: about the current target, or about all of them."""
-        knowledge = self.atk_know_data
-        briefing = Briefing(
-            goal="membership",
-            targets=knowledge.target_records,
-            auxiliary=getattr(knowledge.attacker_knowledge, "auxiliary", None),
-        )
-        return briefing if all_targets else briefing.only(self.current_label)
 
-    def _summary(
+class CanaryMIA(TargetedMIA):
+    """Membership of many targets at once, in one run of the mechanism or a few.
+
+    Each target is in the data or not by a fair coin of its own, in every run. All are judged
+    together: the guesses about them certify an epsilon from as little as one run.
+
+    Parameters
+    ----------
+    attacker_knowledge_data : AttackerKnowledgeOnData
+    target_record : TabularDataset
+        The canaries: records made to stand out, or real ones.
+    attacker_knowledge_generator : AttackerKnowledgeOnGenerator
+    replace_target : bool
+        Whether targets that enter take the places of other rows.
+    memorise_datasets, iterator_tracker, num_concurrent, seed, n_jobs, executor
+        See `LabelInferenceThreatModel`.
+    """
+
+    def __init__(
         self,
-        truth: np.ndarray,
-        predictions: np.ndarray,
-        scores: np.ndarray | None,
-        attack: Any,
-        groups: np.ndarray,
-    ) -> MIAttackSummary:
-        replaced = self.atk_know_data.replace_target  # type: ignore[union-attr]
-        return MIAttackSummary(
-            truth,
-            predictions,
-            scores,
-            generator_info=self.atk_know_gen.label,
-            attack_info=attack.label,
-            dataset_info=self.atk_know_data.label,
-            target_id=self.target_record.label,
-            groups=groups,
-            relation="replace" if replaced else "add/remove",
+        attacker_knowledge_data: AttackerKnowledgeOnData,
+        target_record: TargetsLike,
+        attacker_knowledge_generator: AttackerKnowledgeOnGenerator,
+        replace_target: bool = False,
+        memorise_datasets: bool = True,
+        iterator_tracker: Callable[..., Progress] | None = None,
+        num_concurrent: int = 1,
+        *,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        executor: Executor | None = None,
+    ) -> None:
+        super().__init__(
+            attacker_knowledge_data,
+            target_record,
+            attacker_knowledge_generator,
+            False,
+            replace_target,
+            memorise_datasets,
+            iterator_tracker,
+            num_concurrent,
+            seed=seed,
+            n_jobs=n_jobs,
+            executor=executor,
         )
 
+    @property
+    def game(self) -> TargetedGame:
+        """What is played: all targets are judged together."""
+        return replace(super().game, judges_together=True)
 
-class TargetedAIA(_TargetedThreatModel):
+    @property
+    def _targets(self) -> slice:
+        return slice(None)
+
+    def __iter__(self) -> Iterator[Self]:
+        """One view of all targets."""
+        yield self
+
+
+class TargetedAIA(TargetedThreatModel):
     """Attribute inference: which value does the target's sensitive attribute have?
 
     Parameters
@@ -175,9 +232,9 @@ class TargetedAIA(_TargetedThreatModel):
     def __init__(
         self,
         attacker_knowledge_data: AttackerKnowledgeOnData,
-        target_record: TabularDataset,
+        target_record: TargetsLike,
         sensitive_attribute: str,
-        attribute_values: Sequence[Any],
+        attribute_values: Sequence[Value],
         attacker_knowledge_generator: AttackerKnowledgeOnGenerator,
         distribution: Sequence[float] | None = None,
         memorise_datasets: bool = True,
@@ -198,61 +255,16 @@ class TargetedAIA(_TargetedThreatModel):
         super().__init__(
             labeller,
             attacker_knowledge_generator,
-            memorise_datasets=memorise_datasets,
-            iterator_tracker=iterator_tracker,
-            num_labels=len(labeller.target_records),
-            num_concurrent=num_concurrent,
-            seed=seed,
-            n_jobs=n_jobs,
-            executor=executor,
+            memorise_datasets,
+            iterator_tracker,
+            num_concurrent,
+            seed,
+            n_jobs,
+            executor,
         )
         self.sensitive_attribute = sensitive_attribute
         self.attribute_values = attribute_values
         self.distribution = distribution
-        self._check_data()
-
-    def briefing(self, *, all_targets: bool = False) -> Briefing:
-        """What an attack is told; the recorded value of the attribute is masked."""
-        knowledge = self.atk_know_data
-        masked = knowledge.target_records.table.with_value(self.sensitive_attribute, None)
-        briefing = Briefing(
-            goal="attribute",
-            targets=TabularDataset.from_table(masked, knowledge.target_records.description),
-            attribute=self.sensitive_attribute,
-            attribute_values=tuple(self.attribute_values),
-            auxiliary=getattr(knowledge.attacker_knowledge, "auxiliary", None),
-        )
-        return briefing if all_targets else briefing.only(self.current_label)
-
-    def _summary(
-        self,
-        truth: np.ndarray,
-        predictions: np.ndarray,
-        scores: np.ndarray | None,
-        attack: Any,
-        groups: np.ndarray,
-    ) -> AIAttackSummary | BinaryAIAttackSummary:
-        about: dict[str, Any] = {
-            "generator_info": self.atk_know_gen.label,
-            "attack_info": attack.label,
-            "dataset_info": self.atk_know_data.label,
-            "target_id": self.target_record.label,
-            "sensitive_attribute": self.sensitive_attribute,
-            "groups": groups,
-            "relation": "replace",
-        }
-        if len(self.attribute_values) == 2:
-            return BinaryAIAttackSummary(
-                truth, predictions, scores, positive_value=self.attribute_values[1], **about
-            )
-        return AIAttackSummary(
-            truth, predictions, scores, attribute_values=self.attribute_values, **about
-        )
-
-
-def _known_data(knowledge: Any) -> TabularDataset | None:
-    data = knowledge._get_data() if hasattr(knowledge, "_get_data") else None
-    return data if isinstance(data, TabularDataset) else None
 
 
 def _present(targets: TabularDataset, data: TabularDataset) -> list[str]:

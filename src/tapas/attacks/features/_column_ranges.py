@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tapas.datasets import TabularDataset
+from tapas.datasets import Dataset, TabularDataset
 from tapas.errors import SchemaError
 
-# Tables never change, and the same auxiliary data is asked about for every release.
-_KNOWN: WeakKeyDictionary[Any, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
+__all__ = ["ColumnRanges"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,7 @@ class ColumnRanges:
     highs: tuple[float, ...]
 
     @classmethod
-    def of(cls, datasets: Sequence[TabularDataset], *, as_declared: bool = False) -> "ColumnRanges":
+    def of(cls, datasets: Sequence[Dataset], *, as_declared: bool = False) -> "ColumnRanges":
         """Ranges over all the datasets; 0 to 1 for a column without values.
 
         Parameters
@@ -38,10 +35,10 @@ class ColumnRanges:
         as_declared : bool
             Whether a column of type "interval" has the range that it declares, 0 to 1.
         """
-        tables = [dataset.table for dataset in datasets]
-        if not tables:
+        if not datasets:
             raise SchemaError("ranges of columns are learnt from at least one dataset, got none")
-        columns = tables[0].number_columns()
+        tables = [_checked_table(dataset) for dataset in datasets]
+        columns = tables[0].table.number_columns()
         extremes = [_extremes(table) for table in tables]
         low = np.min([lows for lows, _ in extremes], axis=0)
         high = np.max([highs for _, highs in extremes], axis=0)
@@ -65,11 +62,19 @@ class ColumnRanges:
         return np.linspace(self.lows, self.highs, num_bins + 1, axis=1)
 
 
-def _extremes(table: Any) -> tuple[np.ndarray, np.ndarray]:
+def _checked_table(dataset: Dataset) -> TabularDataset:
+    if not isinstance(dataset, TabularDataset):
+        raise SchemaError(
+            f"ranges of columns are learnt from tables (TabularDataset), got "
+            f"{type(dataset).__name__}"
+        )
+    return dataset
+
+
+def _extremes(dataset: TabularDataset) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest number of each number column; infinities the wrong way if none."""
-    if table not in _KNOWN:
-        missing = np.isnan(table.numbers)
-        low = np.where(missing, np.inf, table.numbers).min(axis=0, initial=np.inf)
-        high = np.where(missing, -np.inf, table.numbers).max(axis=0, initial=-np.inf)
-        _KNOWN[table] = low, high
-    return _KNOWN[table]
+    numbers = dataset.table.numbers
+    missing = np.isnan(numbers)
+    low = np.where(missing, np.inf, numbers).min(axis=0, initial=np.inf)
+    high = np.where(missing, -np.inf, numbers).max(axis=0, initial=-np.inf)
+    return low, high

@@ -8,6 +8,8 @@ import numpy as np
 from tapas.datasets import Dataset, TabularDataset
 from tapas.errors import SchemaError
 
+__all__ = ["ColumnPlace", "ColumnStatistics", "Layout", "layout_of"]
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnPlace:

@@ -8,6 +8,8 @@ import numpy as np
 from tapas.attacks.features._column_statistics import ColumnStatistics
 from tapas.attacks.features._set_features import ColumnFeature
 
+__all__ = ["CorrSetFeature"]
+
 # Small enough for one block of the numeric form to stay in a processor's cache.
 BYTES_AT_ONCE = 1 << 20
 LARGEST_EXACT_SINGLE = 2**24

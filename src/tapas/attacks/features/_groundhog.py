@@ -1,9 +1,8 @@
 """The attack of "Synthetic data: anonymisation groundhog day"."""
 
-from typing import Any
-
 import numpy as np
 
+from tapas.attacks._sklearn_models import Classifier
 from tapas.attacks.features._corr_feature import CorrSetFeature
 from tapas.attacks.features._hist_feature import HistSetFeature
 from tapas.attacks.features._naive_feature import NaiveSetFeature
@@ -11,6 +10,8 @@ from tapas.attacks.features._set_classifiers import FeatureBasedSetClassifier
 from tapas.attacks.features._set_features import CombinedSetFeatures, SetFeature
 from tapas.attacks.features._shadow_modelling import ShadowModellingAttack
 from tapas.errors import ConfigError
+
+__all__ = ["GroundhogAttack"]
 
 
 class GroundhogAttack(ShadowModellingAttack):
@@ -43,11 +44,11 @@ class GroundhogAttack(ShadowModellingAttack):
         use_naive: bool = True,
         use_hist: bool = True,
         use_corr: bool = True,
-        model: Any = None,
+        model: Classifier | None = None,
         label: str | None = None,
         *,
         features: SetFeature | None = None,
-        classifier: Any = None,
+        classifier: Classifier | None = None,
     ) -> None:
         flags = {"use_naive": use_naive, "use_hist": use_hist, "use_corr": use_corr}
         for name, flag in flags.items():
@@ -82,7 +83,7 @@ def _default_features(flags: dict[str, bool]) -> SetFeature:
     return CombinedSetFeatures(*wanted)
 
 
-def _random_forest() -> Any:
+def _random_forest() -> Classifier:
     from sklearn.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(n_estimators=100)

@@ -2,21 +2,24 @@
 
 import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal, Self
 
 import numpy as np
 
 from tapas._validate import check_count
 from tapas.attacks.features._column_ranges import ColumnRanges
 from tapas.attacks.features._column_statistics import ColumnPlace, ColumnStatistics
-from tapas.attacks.features._set_features import ColumnFeature
-from tapas.datasets import Dataset, TabularDataset
+from tapas.attacks.features._set_features import ColumnFeature, LearningFeature
+from tapas.datasets import Dataset
 from tapas.errors import ConfigError
 
+__all__ = ["HistSetFeature"]
+
+Bounds = tuple[float, float] | Literal["schema", "data"] | ColumnRanges
 _LEARNT = ("schema", "data")
 
 
-class HistSetFeature(ColumnFeature):
+class HistSetFeature(LearningFeature, ColumnFeature):
     """Frequencies of the categories, and of bins of the numbers, of every column.
 
     Columns stand in schema order. Bins include their lower edge, the last one both.
@@ -42,7 +45,7 @@ class HistSetFeature(ColumnFeature):
     def __init__(
         self,
         num_bins: int = 10,
-        bounds: Any = (0, 1),
+        bounds: Bounds = (0, 1),
         *,
         overflow: bool | None = None,
         n_bins: int | None = None,
@@ -50,35 +53,21 @@ class HistSetFeature(ColumnFeature):
         self.num_bins = check_count(num_bins if n_bins is None else n_bins, "num_bins", minimum=1)
         self.bounds = _checked_bounds(bounds)
         self.overflow = overflow
-        self._first: HistSetFeature | None = None
 
     @property
-    def learns(self) -> bool:  # type: ignore[override]
+    def learns(self) -> bool:
         """Whether ranges are still to be learnt."""
-        return self.bounds in _LEARNT
+        return isinstance(self.bounds, str)
 
-    def fitted_to(self, datasets: Sequence[Any]) -> "HistSetFeature":
+    def fitted_to(self, datasets: Sequence[Dataset]) -> Self:
         """The feature with the ranges of these datasets."""
         if not self.learns:
             return self
-        for dataset in datasets:
-            if not isinstance(dataset, TabularDataset):
-                raise ConfigError(
-                    f"bounds={self.bounds!r} are learnt from tables, got {type(dataset).__name__}"
-                )
-        ranges = ColumnRanges.of(datasets, as_declared=self.bounds == "schema")
-        overflow = True if self.overflow is None else self.overflow
         fitted = copy.copy(self)
-        fitted.bounds, fitted.overflow, fitted._first = ranges, overflow, None
+        fitted.bounds = ColumnRanges.of(datasets, as_declared=self.bounds == "schema")
+        fitted.overflow = True if self.overflow is None else self.overflow
+        fitted._first = None
         return fitted
-
-    def settled(self, datasets: Sequence[Dataset]) -> "HistSetFeature":
-        """The feature with its ranges; those of the datasets seen first, if it has none yet."""
-        if not self.learns or not datasets:
-            return self
-        if self._first is None:
-            self._first = self.fitted_to(datasets)
-        return self._first
 
     def of(self, statistics: ColumnStatistics) -> np.ndarray:
         """Features of one table."""
@@ -89,13 +78,13 @@ class HistSetFeature(ColumnFeature):
             else _bin_counts(statistics, place, edges[place.position])
             for place in statistics.layout.places
         ]
-        pieces: list[Any] = []
+        pieces = [np.empty(0)]
         for place, count in zip(statistics.layout.places, counts, strict=True):
             if self._has_overflow(place):
-                pieces += [count, [statistics.missing(place)]]
+                pieces += [count, np.array([statistics.missing(place)])]
             else:
                 pieces.append(count if place.is_coded else count[1:-1])
-        return np.concatenate([np.empty(0), *pieces]) / max(1, statistics.rows)
+        return np.concatenate(pieces) / max(1, statistics.rows)
 
     def _has_overflow(self, place: ColumnPlace) -> bool:
         if self.overflow is None:
@@ -106,7 +95,7 @@ class HistSetFeature(ColumnFeature):
         columns = statistics.table.number_columns()
         if isinstance(self.bounds, ColumnRanges):
             return self.bounds.edges([column.name for column in columns], self.num_bins)
-        if self.learns:
+        if isinstance(self.bounds, str):
             raise ConfigError(
                 f"bounds={self.bounds!r} are not learnt yet: use extract, or fitted_to first"
             )
@@ -120,7 +109,7 @@ class HistSetFeature(ColumnFeature):
         """Display name."""
         return f"F_Hist({self.num_bins})"
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return self.num_bins, self.bounds, self.overflow
 
     def __eq__(self, other: object) -> bool:
@@ -136,7 +125,7 @@ class HistSetFeature(ColumnFeature):
         return f"HistSetFeature(num_bins={self.num_bins}, bounds={bounds!r})"
 
 
-def _checked_bounds(bounds: Any) -> Any:
+def _checked_bounds(bounds: Bounds) -> Bounds:
     if isinstance(bounds, ColumnRanges) or (isinstance(bounds, str) and bounds in _LEARNT):
         return bounds
     try:

@@ -7,6 +7,8 @@ import numpy as np
 from tapas.attacks.features._column_statistics import ColumnStatistics
 from tapas.attacks.features._set_features import ColumnFeature
 
+__all__ = ["NaiveSetFeature", "StadlerNaiveSetFeature"]
+
 
 @dataclass(frozen=True)
 class NaiveSetFeature(ColumnFeature):

@@ -5,17 +5,20 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, islice
 from math import comb
-from typing import Any
+from typing import Self
 
 import numpy as np
 
 from tapas._random import resolve_seed, stream
 from tapas._validate import check_count, listing
+from tapas.attacks._masked_targets import rows_with_value
 from tapas.attacks.features._column_ranges import ColumnRanges
-from tapas.attacks.features._set_features import SetFeature
-from tapas.datasets import TabularDataset
+from tapas.attacks.features._set_features import LearningFeature
+from tapas.datasets import Dataset, TabularDataset
 from tapas.errors import ConfigError, SchemaError
-from tapas.threat_models import Briefing
+from tapas.game import Briefing, TableBriefing
+
+__all__ = ["RandomTargetedQueryFeature"]
 
 WORDS_AT_ONCE = 1 << 17
 NUMBERS_AT_ONCE = 1 << 22
@@ -26,13 +29,16 @@ _BITS = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)
 
 
 @dataclass(frozen=True)
-class RandomTargetedQueryFeature(SetFeature):
+class RandomTargetedQueryFeature(LearningFeature):
     """How many records agree with the target on each of several random subsets of columns.
 
     Records agree on a finite or countable column if they have the same value (missing equals
     missing). On a continuous one they agree if they are at most, or if they are at least, the
-    target's value, whichever was drawn for that query. Subsets are all different. The sensitive
-    column is never asked about in attribute inference.
+    target's value, whichever was drawn for that query. Subsets are all different.
+
+    In attribute inference, subsets are of the other columns, and the records that agree are
+    counted for each value that the attribute may take: all queries for the first value, then all
+    for the second, and so on. What the target's record says about the attribute is never read.
 
     Parameters
     ----------
@@ -89,7 +95,7 @@ class RandomTargetedQueryFeature(SetFeature):
             self._plan(self.target, None)
 
     @property
-    def learns(self) -> bool:  # type: ignore[override]
+    def learns(self) -> bool:
         """Whether the ranges of bins are still to be learnt."""
         return self.num_bins is not None and self.ranges is None
 
@@ -105,29 +111,36 @@ class RandomTargetedQueryFeature(SetFeature):
         """Values of the target, in schema order."""
         return None if self.target is None else self.target.copy().data.to_numpy()[0]
 
-    def fitted_to(self, datasets: Sequence[Any]) -> "RandomTargetedQueryFeature":
+    def fitted_to(self, datasets: Sequence[Dataset]) -> Self:
         """The feature with the ranges of these datasets."""
         return replace(self, ranges=ColumnRanges.of(datasets)) if self.learns else self
 
-    def extract(self, datasets: Sequence[Any]) -> np.ndarray:
+    def extract(self, datasets: Sequence[Dataset]) -> np.ndarray:
         """Counts for the target in each dataset, (len(datasets), number)."""
         if self.target is None:
             raise ConfigError(
                 f"{self.label} has no target: give one, or train the attack on a threat model "
                 f"that has targets"
             )
-        feature = self._settled(datasets)
-        plan = feature._plan(self.target, None)
-        counts = [feature._counts(dataset, self.target, plan)[0] for dataset in datasets]
-        return np.stack(counts) if counts else np.empty((0, len(plan.queries)))
+        tables = [self._matching(dataset, self.target) for dataset in datasets]
+        feature, conditions = self.settled(tables), self._plan(self.target, None).conditions
+        counts = [
+            count_conjunctions(feature._agreements(table, self.target), conditions)[0]
+            for table in tables
+        ]
+        return np.array(counts, dtype=float).reshape(len(tables), len(conditions))
 
-    def observe(self, dataset: Any, briefing: Briefing) -> np.ndarray:
-        """Counts for the target, or for each target of the briefing."""
-        targets = briefing.targets if self.target is None else self.target
-        if targets is None:
-            raise ConfigError(f"{self.label} has no target, and the threat model names none")
-        plan = self._plan(targets, briefing.attribute)
-        return self._settled([dataset])._counts(dataset, targets, plan)
+    def observe(self, dataset: Dataset, briefing: Briefing) -> np.ndarray:
+        """Counts for the target, or for each target of the briefing; if need be for each value."""
+        targets = self._targets(briefing)
+        table = self._matching(dataset, targets)
+        bits = self.settled([table])._agreements(table, targets)
+        if isinstance(briefing, TableBriefing) and briefing.attribute is not None:
+            conditions = self._plan(targets, briefing.attribute).conditions
+            bits, conditions = for_each_value(bits, conditions, rows_with_value(briefing, table))
+        else:
+            conditions = self._plan(targets, None).conditions
+        return count_conjunctions(bits, conditions).astype(float)
 
     @property
     def label(self) -> str:
@@ -136,15 +149,25 @@ class RandomTargetedQueryFeature(SetFeature):
 
     # -- inside ------------------------------------------------------------------------------
 
-    def _settled(self, datasets: Sequence[Any]) -> "RandomTargetedQueryFeature":
-        """The feature with ranges; those of the datasets seen first, if it has none yet."""
-        if not self.learns or not datasets:
-            return self
-        first = self.__dict__.get("_first")
-        if first is None:
-            first = self.fitted_to(datasets)
-            object.__setattr__(self, "_first", first)
-        return first
+    def _targets(self, briefing: Briefing) -> TabularDataset:
+        if self.target is not None:
+            return self.target
+        if isinstance(briefing, TableBriefing):
+            return briefing.targets
+        raise ConfigError(f"{self.label} has no target, and the threat model names none")
+
+    def _matching(self, dataset: Dataset, targets: TabularDataset) -> TabularDataset:
+        """The dataset, if it is a table like that of the targets."""
+        if not isinstance(dataset, TabularDataset):
+            raise SchemaError(
+                f"{self.label} counts rows of tables (TabularDataset), got {type(dataset).__name__}"
+            )
+        if dataset.description != targets.description:
+            raise SchemaError(
+                f"{self.label}: the target and the data {dataset.label!r} have different "
+                f"descriptions"
+            )
+        return dataset
 
     def _plan(self, targets: TabularDataset, masked: str | None) -> "QueryPlan":
         columns = targets.description.parsed
@@ -167,56 +190,25 @@ class RandomTargetedQueryFeature(SetFeature):
         two_sided = tuple(self.num_bins is None and c.kind in _CONTINUOUS for c in columns)
         return draw_queries(allowed, two_sided, self.order, self.number, self.seed or 0)
 
-    def _counts(self, dataset: Any, targets: TabularDataset, plan: "QueryPlan") -> np.ndarray:
-        if not isinstance(dataset, TabularDataset) or dataset.description != targets.description:
-            raise SchemaError(
-                f"{self.label}: the target and the data {getattr(dataset, 'label', dataset)!r} "
-                f"have different descriptions"
-            )
-        agreements = self._agreements(dataset, targets)
-        return count_conjunctions(agreements, plan.conditions).astype(float)
-
     def _agreements(self, dataset: TabularDataset, targets: TabularDataset) -> np.ndarray:
         """Bits of the rows that meet each condition, (targets, 2 x columns, words).
 
         Condition 2c is "equal" or "at most" on column c, condition 2c + 1 is "at least".
         """
-        table, records = dataset.table, targets.table
-        words = -(-len(table) // 64)
-        bits = np.zeros((len(records), 2 * len(table.columns), 8 * words), dtype=np.uint8)
+        names, edges = dataset.description.columns, self._edges(dataset)
+        bits = np.zeros((len(targets), 2 * len(names), words_for(len(dataset))), dtype=np.uint64)
+        for position, name in enumerate(names):
+            sides = _agreeing(dataset, targets, position, edges.get(name))
+            for side, agrees in enumerate(sides):
+                bits[:, 2 * position + side] = packed(agrees)
+        return bits
 
-        def put(condition: int, agrees: np.ndarray) -> None:
-            packed = np.packbits(agrees, axis=1)
-            bits[:, condition, : packed.shape[1]] = packed
-
-        edges = self._edges(table)
-        number = 0
-        for position, column in enumerate(table.columns):
-            if column.is_coded and column.values is None:
-                name = [column.name]
-                differing = table.select(name).count_differences(records.select(name))
-                put(2 * position, differing == 0)
-                continue
-            mine, theirs = records.column(column.name)[:, None], table.column(column.name)
-            if column.is_coded:
-                put(2 * position, mine == theirs)
-                continue
-            absent = np.isnan(mine) & np.isnan(theirs) if np.isnan(mine).any() else False
-            if edges is not None:
-                mine, theirs = _bins(mine, edges[number]), _bins(theirs, edges[number])
-                put(2 * position, mine == theirs)
-            elif column.kind in _CONTINUOUS:
-                put(2 * position, (theirs <= mine) | absent)
-                put(2 * position + 1, (theirs >= mine) | absent)
-            else:
-                put(2 * position, (theirs == mine) | absent)
-            number += 1
-        return bits.view(np.uint64)
-
-    def _edges(self, table: Any) -> np.ndarray | None:
+    def _edges(self, dataset: TabularDataset) -> dict[str, np.ndarray]:
+        """Edges of the bins of each number column; of none, where there are no bins."""
         if self.num_bins is None or self.ranges is None:
-            return None
-        return self.ranges.edges([c.name for c in table.number_columns()], self.num_bins)
+            return {}
+        names = [column.name for column in dataset.table.number_columns()]
+        return dict(zip(names, self.ranges.edges(names, self.num_bins), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +250,23 @@ def draw_subsets(size: int, order: int, number: int, rng: np.random.Generator) -
     return found
 
 
+def for_each_value(
+    bits: np.ndarray, conditions: np.ndarray, has_value: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same queries for each value of an attribute: its rows are one more condition.
+
+    Parameters
+    ----------
+    bits, conditions
+        See `count_conjunctions`.
+    has_value : ndarray of bool, (values, rows)
+    """
+    targets, first, words = bits.shape
+    of_values = np.broadcast_to(packed(has_value), (targets, len(has_value), words))
+    asked = [np.insert(conditions, 0, first + value, axis=1) for value in range(len(has_value))]
+    return np.concatenate([bits, of_values], axis=1), np.concatenate(asked)
+
+
 def count_conjunctions(bits: np.ndarray, conditions: np.ndarray) -> np.ndarray:
     """How many rows meet all conditions of each query, (targets, queries).
 
@@ -279,10 +288,43 @@ def count_conjunctions(bits: np.ndarray, conditions: np.ndarray) -> np.ndarray:
     return counts
 
 
+def words_for(rows: int) -> int:
+    """How many words of 64 bits hold a bit per row."""
+    return -(-rows // 64)
+
+
+def packed(rows: np.ndarray) -> np.ndarray:
+    """Bits of the last axis in words."""
+    whole = np.zeros((*rows.shape[:-1], 8 * words_for(rows.shape[-1])), dtype=np.uint8)
+    found = np.packbits(rows, axis=-1)
+    whole[..., : found.shape[-1]] = found
+    return whole.view(np.uint64)
+
+
 def _ones(words: np.ndarray) -> np.ndarray:
     if hasattr(np, "bitwise_count"):
         return np.bitwise_count(words)
     return _BITS[words.view(np.uint8)]
+
+
+def _agreeing(
+    dataset: TabularDataset, targets: TabularDataset, position: int, edges: np.ndarray | None
+) -> list[np.ndarray]:
+    """Which rows agree with each target in a column, (targets, rows), for each of its sides."""
+    table, records = dataset.table, targets.table
+    column = table.columns[position]
+    name = column.name
+    if column.is_coded and column.values is None:
+        return [table.select([name]).count_differences(records.select([name])) == 0]
+    mine, theirs = records.column(name)[:, None], table.column(name)
+    if column.is_coded:
+        return [mine == theirs]
+    if edges is not None:
+        return [_bins(mine, edges) == _bins(theirs, edges)]
+    absent = np.isnan(mine) & np.isnan(theirs)
+    if column.kind in _CONTINUOUS:
+        return [(theirs <= mine) | absent, (theirs >= mine) | absent]
+    return [(theirs == mine) | absent]
 
 
 def _bins(numbers: np.ndarray, edges: np.ndarray) -> np.ndarray:

@@ -1,18 +1,27 @@
 """Classifiers of whole datasets."""
 
+import copy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from tapas._random import ambient_rng
 from tapas._validate import listing
-from tapas.attacks._sklearn_models import seeded_clone
+from tapas.attacks._sklearn_models import (
+    Classifier,
+    checked_classifier,
+    class_probabilities,
+    seeded_clone,
+)
 from tapas.attacks.features._set_features import SetFeature, as_rows
-from tapas.datasets import TabularDataset
+from tapas.datasets import Dataset
 from tapas.errors import ConfigError, IncompatibleAttackError, NotTrainedError
-from tapas.threat_models import Briefing
+from tapas.game import Value
+
+__all__ = ["FeatureBasedSetClassifier", "FeatureModel", "SetClassifier"]
 
 # Classifiers may work in single precision, where larger numbers are infinite.
 LARGEST_FEATURE = 1e30
@@ -29,14 +38,14 @@ class SetClassifier(ABC):
     """
 
     @abstractmethod
-    def fit(self, datasets: Sequence[Any], labels: Sequence[Any]) -> Any:
+    def fit(self, datasets: Sequence[Dataset], labels: Sequence[Value]) -> object:
         """Learn from datasets with known labels; what was learnt before is forgotten."""
 
     @abstractmethod
-    def predict(self, datasets: Sequence[Any]) -> Any:
+    def predict(self, datasets: Sequence[Dataset]) -> np.ndarray:
         """Label of each dataset."""
 
-    def predict_proba(self, datasets: Sequence[Any]) -> Any:
+    def predict_proba(self, datasets: Sequence[Dataset]) -> np.ndarray | None:
         """Probability of each label, (len(datasets), labels); None if there is no score."""
         return None
 
@@ -45,11 +54,55 @@ class SetClassifier(ABC):
         """Display name."""
         return "Unknown classifier"
 
-    def __call__(self, datasets: Sequence[Any]) -> Any:
+    def __call__(self, datasets: Sequence[Dataset]) -> np.ndarray:
         return self.predict(datasets)
 
     def __str__(self) -> str:
         return self.label
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureModel:
+    """A scikit-learn classifier fitted to features of datasets.
+
+    Attributes
+    ----------
+    classifier : scikit-learn classifier
+        Fitted.
+    origin : ndarray
+        What is taken off features before they are classified.
+    """
+
+    classifier: Classifier
+    origin: np.ndarray
+
+    @classmethod
+    def fitted(
+        cls,
+        classifier: Classifier,
+        features: np.ndarray,
+        labels: np.ndarray,
+        *,
+        rng: np.random.Generator,
+    ) -> "FeatureModel":
+        """A seeded copy of the classifier that learnt from features with known labels."""
+        bounded = _bounded(features)
+        model = cls(seeded_clone(classifier, rng), _origin(bounded))
+        model.classifier.fit(bounded - model.origin, labels)
+        return model
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The labels seen in training, sorted."""
+        return np.asarray(self.classifier.classes_)
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        """Label of each row."""
+        return np.asarray(self.classifier.predict(_bounded(features) - self.origin))
+
+    def probabilities(self, features: np.ndarray) -> np.ndarray:
+        """Probability of each label, in the order of `classes`."""
+        return class_probabilities(self.classifier, _bounded(features) - self.origin)
 
 
 class FeatureBasedSetClassifier(SetClassifier):
@@ -70,71 +123,55 @@ class FeatureBasedSetClassifier(SetClassifier):
         The fitted copy.
     """
 
-    def __init__(self, features: SetFeature, classifier: Any, label: str | None = None) -> None:
+    def __init__(
+        self, features: SetFeature, classifier: Classifier, label: str | None = None
+    ) -> None:
         if not isinstance(features, SetFeature):
             raise ConfigError(f"features must be a SetFeature, got {features!r}")
-        if isinstance(classifier, type) or not hasattr(classifier, "fit"):
-            raise ConfigError(
-                f"classifier must be a scikit-learn classifier such as "
-                f"RandomForestClassifier(), got {classifier!r}"
-            )
         self.features = features
-        self.classifier = classifier
+        self.classifier = checked_classifier(classifier, "classifier")
         self.features_: SetFeature | None = None
-        self.classifier_: Any = None
-        # Whether features_ follows from other data than what the attacker holds.
-        self.learnt_elsewhere = False
-        self._of_auxiliary: tuple[Any, SetFeature] | None = None
-        self._origin: np.ndarray | None = None
+        self._model: FeatureModel | None = None
         self._label = label
 
     # -- datasets ----------------------------------------------------------------------------
 
-    def fit(self, datasets: Sequence[Any], labels: Sequence[Any]) -> Self:
+    def fit(self, datasets: Sequence[Dataset], labels: Sequence[Value]) -> Self:
         """Learn from datasets with known labels; what was learnt before is forgotten."""
-        self.prepare(datasets, elsewhere=True)
-        return self.fit_features(self._extract(datasets), np.asarray(labels), rng=ambient_rng())
+        features = self.features.fitted_to(datasets)
+        rows = as_rows(features, features.extract(datasets), len(datasets))
+        self.adopt(features, self.learn(rows, np.asarray(labels), rng=ambient_rng()))
+        return self
 
-    def predict(self, datasets: Sequence[Any]) -> np.ndarray:
+    def predict(self, datasets: Sequence[Dataset]) -> np.ndarray:
         """Label of each dataset."""
-        return np.asarray(self._fitted().predict(self._finite(self._extract(datasets))))
+        return self._fitted().predict(self._extracted(datasets))
 
-    def predict_proba(self, datasets: Sequence[Any]) -> np.ndarray:
+    def predict_proba(self, datasets: Sequence[Dataset]) -> np.ndarray:
         """Probability of each label, in the order of `classes_`."""
-        self._fitted()
-        return self.probabilities(self._extract(datasets))
+        return self._fitted().probabilities(self._extracted(datasets))
+
+    @property
+    def classifier_(self) -> Classifier | None:
+        """The fitted copy of the classifier."""
+        return None if self._model is None else self._model.classifier
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels seen in training, sorted."""
+        return self._fitted().classes
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return self._label or f"Classifier({self.features.label}, {_one_line(self.classifier)})"
 
     # -- features ----------------------------------------------------------------------------
 
-    def prepare(self, datasets: Sequence[Any], *, elsewhere: bool = False) -> None:
-        """Let the features learn what they need (such as ranges) from datasets."""
-        self.features_ = self.features.fitted_to(datasets)
-        self.learnt_elsewhere = elsewhere and self.features.learns
-
-    def observe(self, dataset: Any, briefing: Briefing) -> np.ndarray:
-        """Features of one dataset, a row per target or one row for all."""
-        return self.ready_features(briefing).observe(dataset, briefing)
-
-    def ready_features(self, briefing: Briefing | None = None) -> SetFeature:
-        """The features as they follow from the attacker's data, or as learnt from other data."""
-        if not self.features.learns:
-            return self.features
-        auxiliary = None if briefing is None else briefing.auxiliary
-        if isinstance(auxiliary, TabularDataset) and not self.learnt_elsewhere:
-            if self._of_auxiliary is None or self._of_auxiliary[0] is not auxiliary:
-                self._of_auxiliary = auxiliary, self.features.fitted_to([auxiliary])
-            return self._of_auxiliary[1]
-        if self.features_ is None:
-            raise NotTrainedError(
-                f"{self.features.label} learns ranges from data and has seen none: train the "
-                f"attack first, or give fixed bounds"
-            )
-        return self.features_
-
-    def fit_features(
+    def learn(
         self, features: np.ndarray, labels: np.ndarray, *, rng: np.random.Generator
-    ) -> Self:
-        """Learn a fresh copy of the classifier from features with known labels."""
+    ) -> FeatureModel:
+        """A model of features with known labels; this classifier stays as it is."""
         labels = np.array(labels.tolist()) if labels.dtype == object else labels
         if labels.dtype.kind == "f":
             # An estimator would take fractions for something to regress on.
@@ -147,42 +184,36 @@ class FeatureBasedSetClassifier(SetClassifier):
                 f"{self.label} needs training data with at least two different labels, got only "
                 f"{listing(classes.tolist())} in {len(labels)} datasets: ask for more samples"
             )
-        self._origin = _origin(_bounded(features))
-        self.classifier_ = seeded_clone(self.classifier, rng)
-        self.classifier_.fit(self._finite(features), labels)
-        return self
+        return FeatureModel.fitted(self.classifier, features, labels, rng=rng)
 
-    def probabilities(self, features: np.ndarray) -> np.ndarray:
-        """Probability of each label, in the order of `classes_`, from features."""
-        model, values = self._fitted(), self._finite(features)
-        if hasattr(model, "predict_proba"):
-            return np.asarray(model.predict_proba(values))
-        if hasattr(model, "decision_function"):
-            margins = np.asarray(model.decision_function(values))
-            return _probabilities_of(margins)
-        return (np.asarray(model.predict(values))[:, None] == model.classes_).astype(float)
+    def adopt(self, features: SetFeature, model: FeatureModel) -> None:
+        """Classify datasets by what was learnt, here or elsewhere."""
+        self.features_, self._model = features, model
 
     @property
-    def classes_(self) -> np.ndarray:
-        """The labels seen in training, sorted."""
-        return np.asarray(self._fitted().classes_)
+    def model(self) -> FeatureModel | None:
+        """What datasets are classified by; None before the first fit."""
+        return self._model
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label or f"Classifier({self.features.label}, {_one_line(self.classifier)})"
+    def with_features(self, features: SetFeature) -> Self:
+        """An unfitted copy that uses other features."""
+        twin = copy.copy(self)
+        twin.features, twin.features_, twin._model = features, None, None
+        return twin
 
-    def _extract(self, datasets: Sequence[Any]) -> np.ndarray:
-        features = self.ready_features()
+    def __spec__(self) -> Mapping[str, object]:
+        """All attributes but the display name and what was learnt."""
+        left_out = ("features_", "_model", "_label")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
+
+    def _extracted(self, datasets: Sequence[Dataset]) -> np.ndarray:
+        features = self.features if self.features_ is None else self.features_
         return as_rows(features, features.extract(datasets), len(datasets))
 
-    def _fitted(self) -> Any:
-        if self.classifier_ is None:
+    def _fitted(self) -> FeatureModel:
+        if self._model is None:
             raise NotTrainedError(f"{self.label} is not fitted yet: call fit first")
-        return self.classifier_
-
-    def _finite(self, features: np.ndarray) -> np.ndarray:
-        return _bounded(features) - self._origin
+        return self._model
 
 
 def _bounded(features: np.ndarray) -> np.ndarray:
@@ -196,14 +227,5 @@ def _origin(features: np.ndarray) -> np.ndarray:
     return np.where((spread > 0) & (np.abs(mean) > LARGEST_MEAN_TO_SPREAD * spread), mean, 0.0)
 
 
-def _probabilities_of(margins: np.ndarray) -> np.ndarray:
-    """Margins on a scale from 0 to 1 that keeps their order and which one is the largest."""
-    from scipy.special import expit, softmax
-
-    if margins.ndim == 1:
-        return np.stack([expit(-margins), expit(margins)], axis=1)
-    return softmax(margins, axis=1)
-
-
-def _one_line(estimator: Any) -> str:
+def _one_line(estimator: object) -> str:
     return " ".join(str(estimator).split())

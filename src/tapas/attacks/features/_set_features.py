@@ -1,15 +1,18 @@
 """Set features: a fixed number of numbers about a whole dataset."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 from tapas.attacks.features._column_statistics import ColumnStatistics
 from tapas.datasets import Dataset
 from tapas.errors import ConfigError
-from tapas.threat_models import Briefing
+from tapas.game import Briefing
+
+__all__ = ["ColumnFeature", "CombinedSetFeatures", "LearningFeature", "SetFeature", "as_rows"]
 
 
 class SetFeature(ABC):
@@ -18,21 +21,23 @@ class SetFeature(ABC):
     A subclass writes `extract`. Features can be called, and added to stand side by side.
     """
 
-    # Whether `fitted_to` looks at its datasets.
-    learns = False
+    @property
+    def learns(self) -> bool:
+        """Whether something is still to be learnt from datasets, by `fitted_to`."""
+        return False
 
     @abstractmethod
-    def extract(self, datasets: Sequence[Any]) -> np.ndarray:
+    def extract(self, datasets: Sequence[Dataset]) -> np.ndarray:
         """One row of features per dataset, (len(datasets), k)."""
 
-    def fitted_to(self, datasets: Sequence[Any]) -> "SetFeature":
+    def fitted_to(self, datasets: Sequence[Dataset]) -> "SetFeature":
         """The feature with what it has to learn (ranges, for instance) taken from datasets.
 
         Most features learn nothing and return themselves. This one stays as it is.
         """
         return self
 
-    def observe(self, dataset: Any, briefing: Briefing) -> np.ndarray:
+    def observe(self, dataset: Dataset, briefing: Briefing) -> np.ndarray:
         """Features of one dataset: a row per target, or one row where targets play no part."""
         return as_rows(self, self.extract([dataset]), 1)
 
@@ -41,7 +46,7 @@ class SetFeature(ABC):
         """Display name."""
         return "Unknown SetFeature"
 
-    def __call__(self, datasets: Sequence[Any]) -> np.ndarray:
+    def __call__(self, datasets: Sequence[Dataset]) -> np.ndarray:
         return self.extract(datasets)
 
     def __add__(self, other: "SetFeature") -> "CombinedSetFeatures":
@@ -51,6 +56,33 @@ class SetFeature(ABC):
 
     def __str__(self) -> str:
         return self.label
+
+
+class LearningFeature(SetFeature):
+    """A feature that, used directly, keeps what it learns from the datasets seen first.
+
+    A subclass writes `learns` and `fitted_to`.
+    """
+
+    _first: Self | None = None
+
+    @abstractmethod
+    def fitted_to(self, datasets: Sequence[Dataset]) -> Self:
+        """The feature with what it learns from these datasets."""
+
+    def settled(self, datasets: Sequence[Dataset]) -> Self:
+        """The feature with all that it learns; from the datasets seen first, if nothing yet."""
+        if not self.learns or not datasets:
+            return self
+        first = self._first
+        if first is None:
+            first = self.fitted_to(datasets)
+            object.__setattr__(self, "_first", first)
+        return first
+
+    def __spec__(self) -> Mapping[str, object]:
+        """All attributes but the memory of what was seen first."""
+        return {name: value for name, value in vars(self).items() if name != "_first"}
 
 
 class ColumnFeature(SetFeature):
@@ -92,9 +124,13 @@ class CombinedSetFeatures(SetFeature):
         if not parts:
             raise ConfigError("give at least one SetFeature to combine")
         self.features = tuple(parts)
-        self.learns = any(feature.learns for feature in parts)
 
-    def extract(self, datasets: Sequence[Any]) -> np.ndarray:
+    @property
+    def learns(self) -> bool:
+        """Whether a part has something to learn."""
+        return any(feature.learns for feature in self.features)
+
+    def extract(self, datasets: Sequence[Dataset]) -> np.ndarray:
         """The features of each part, one after the other."""
         settled = self._settled_columns(datasets)
         found: dict[int, list[np.ndarray]] = {number: [] for number in settled}
@@ -110,27 +146,33 @@ class CombinedSetFeatures(SetFeature):
         ]
         return np.concatenate(parts, axis=1)
 
-    def fitted_to(self, datasets: Sequence[Any]) -> "CombinedSetFeatures":
+    def fitted_to(self, datasets: Sequence[Dataset]) -> "CombinedSetFeatures":
         """Every part with what it learns from the datasets."""
         if not self.learns:
             return self
         return CombinedSetFeatures(*(feature.fitted_to(datasets) for feature in self.features))
 
-    def observe(self, dataset: Any, briefing: Briefing) -> np.ndarray:
+    def observe(self, dataset: Dataset, briefing: Briefing) -> np.ndarray:
         """The features of each part; those that are the same for all targets are repeated."""
         settled = self._settled_columns([dataset])
-        statistics = ColumnStatistics(dataset) if settled else None
-        parts = [
-            settled[number].of(statistics)[None]  # type: ignore[arg-type]
-            if number in settled
-            else feature.observe(dataset, briefing)
-            for number, feature in enumerate(self.features)
-        ]
-        rows = max(len(part) for part in parts)
-        spread = [np.broadcast_to(part, (rows, part.shape[1])) for part in parts]
-        return np.concatenate(spread, axis=1)
+        parts: dict[int, np.ndarray] = {}
+        if settled:
+            statistics = ColumnStatistics(dataset)
+            parts = {number: feature.of(statistics)[None] for number, feature in settled.items()}
+        for number, feature in enumerate(self.features):
+            if number not in parts:
+                parts[number] = feature.observe(dataset, briefing)
+        rows = max(len(part) for part in parts.values())
+        return np.concatenate(
+            [
+                np.broadcast_to(parts[number], (rows, parts[number].shape[1]))
+                for number in range(len(parts))
+            ],
+            axis=1,
+        )
 
-    def _settled_columns(self, datasets: Sequence[Any]) -> dict[int, ColumnFeature]:
+    def _settled_columns(self, datasets: Sequence[Dataset]) -> dict[int, ColumnFeature]:
+        """Parts that can share statistics, by their place: those that no subclass rewrote."""
         return {
             number: feature.settled(datasets)
             for number, feature in enumerate(self.features)
@@ -153,7 +195,7 @@ class CombinedSetFeatures(SetFeature):
         return hash((CombinedSetFeatures, self.features))
 
 
-def as_rows(feature: SetFeature, values: Any, rows: int) -> np.ndarray:
+def as_rows(feature: SetFeature, values: npt.ArrayLike, rows: int) -> np.ndarray:
     """What a feature extracted, as a float matrix with one row per dataset."""
     matrix = np.asarray(values, dtype=float)
     if matrix.ndim == 1 and len(matrix) == rows:

@@ -1,20 +1,46 @@
 """Shadow modelling: learn to tell secrets from simulated releases."""
 
 import copy
-from collections.abc import Hashable, Sequence
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tapas._random import stream
 from tapas.attacks._base import Attack
-from tapas.attacks.features._set_classifiers import FeatureBasedSetClassifier, SetClassifier
-from tapas.datasets import TabularDataset
+from tapas.attacks.features._set_classifiers import (
+    FeatureBasedSetClassifier,
+    FeatureModel,
+    SetClassifier,
+)
+from tapas.attacks.features._set_features import SetFeature
+from tapas.attacks.features._shadow_scorer import (
+    FeatureObserver,
+    ShadowScorer,
+    arranged,
+    position_of,
+    released_data,
+)
+from tapas.compat import GameThreatModel, ThreatModel, TrainableThreatModel
+from tapas.datasets import Dataset, TabularDataset
 from tapas.errors import ConfigError, IncompatibleAttackError, NotTrainedError
-from tapas.threat_models import Briefing, NoBoxKnowledge, Release
+from tapas.game import (
+    Board,
+    Briefing,
+    MethodObserver,
+    Needs,
+    Observer,
+    Release,
+    Samples,
+    TableBriefing,
+    Value,
+    refuse_unfit,
+)
+
+__all__ = ["ShadowModellingAttack"]
 
 RELEASES_TO_LEARN_RANGES_FROM = 10
+USUAL_TRIALS = 100
 _WRITTEN_BY_CLASSIFIERS = ("fit", "predict", "predict_proba")
+_LEARNT = ("trained", "_known_model", "_known_classes")
 
 
 class ShadowModellingAttack(Attack):
@@ -41,10 +67,17 @@ class ShadowModellingAttack(Attack):
     Attributes
     ----------
     classifier : SetClassifier
+        Holds what `train` learnt last.
     trained : bool
+        Set it to use a classifier that was fitted directly.
     threat_model : LabelInferenceThreatModel or None
         The one trained on last.
     """
+
+    trained: bool = False
+    # What the classifier was fitted to by `train`; another one was fitted directly.
+    _known_model: FeatureModel | None = None
+    _known_classes: list[Value] | None = None
 
     def __init__(self, classifier: SetClassifier, label: str | None = None) -> None:
         if not isinstance(classifier, SetClassifier):
@@ -52,76 +85,64 @@ class ShadowModellingAttack(Attack):
                 f"classifier must be a SetClassifier, got {classifier!r}; for a scikit-learn "
                 f"classifier use FeatureBasedSetClassifier(features, classifier)"
             )
-        self.classifier: Any = classifier
-        self.trained = False
+        self.classifier = classifier
         self._label = label or f"ShadowModelling({classifier.label})"
-        self._classes: list[Any] | None = None
-        # Where several targets are learnt together, each has a classifier of its own.
-        self._per_target: list[Any] = []
 
     # -- core --------------------------------------------------------------------------------
+
+    @property
+    def needs(self) -> Needs:
+        """Many releases whose secrets are known."""
+        return Needs(training=True, many_releases=True)
+
+    def observer(self, briefing: Briefing, samples: Samples) -> Observer:
+        """The features, with ranges of the attacker's data or else of some simulated releases."""
+        features = self._with_features.features
+        if features.learns:
+            features = features.fitted_to(_to_learn_from(briefing, samples))
+        if type(self).observe is ShadowModellingAttack.observe:
+            return FeatureObserver(features)
+        return MethodObserver(self._observing(features), self._depends_on())
 
     def observe(
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Features of the release."""
-        return self.classifier.observe(release.data, briefing)
+        features = self._with_features.features
+        if features.learns:
+            held = _table_held(briefing)
+            if held is None:
+                raise NotTrainedError(
+                    f"{features.label} learns ranges from data and is told of none: use the "
+                    f"attack's observer, or give fixed bounds"
+                )
+            features = features.fitted_to([held])
+        return features.observe(released_data(release), briefing)
 
-    def fit(
-        self, observations: np.ndarray, secrets: np.ndarray, *, rng: np.random.Generator
-    ) -> Self:
-        """Learn from observed features; what was learnt before is forgotten."""
-        targets = secrets.shape[1]
-        self._per_target = [copy.copy(self.classifier) for _ in range(targets - 1)]
-        for target, classifier in enumerate(self._classifiers()):
-            seen = observations[:, min(target, observations.shape[1] - 1)]
-            classifier.fit_features(seen, secrets[:, target], rng=rng)
-        self.trained = True
-        return self
-
-    def score(self, observations: np.ndarray) -> np.ndarray:
-        """Probability of the second secret, or of each, per trial and target."""
-        self._check_trained()
-        classifiers, seen = self._classifiers(), observations.shape[1]
-        targets = max(len(classifiers), seen)
-        scores = []
-        for target in range(targets):
-            classifier = classifiers[min(target, len(classifiers) - 1)]
-            probabilities = classifier.probabilities(observations[:, min(target, seen - 1)])
-            scores.append(self._arranged(probabilities, list(classifier.classes_)))
-        return np.stack(scores, axis=1)
-
-    def decide(self, scores: np.ndarray) -> np.ndarray:
-        """The likeliest secret; of equally likely ones the first that the classifier names."""
-        self._check_trained()
-        classifiers = self._classifiers()
-        each = np.stack([1 - scores, scores], axis=-1) if scores.ndim == 2 else scores
-        guesses = []
-        for target in range(each.shape[1]):
-            classes = classifiers[min(target, len(classifiers) - 1)].classes_
-            order = self._order(list(classes))
-            columns = np.array([_position(order, value) for value in classes])
-            likeliest = columns[np.argmax(each[:, target, columns], axis=1)]
-            guesses.append(np.array(order)[likeliest])
-        return np.stack(guesses, axis=1)
-
-    @property
-    def observation_key(self) -> Hashable:
-        """Attacks with equal features observe the same."""
-        if not self._observes:
-            return self
-        classifier = self.classifier
-        features = classifier.features_ if classifier.learnt_elsewhere else classifier.features
-        key = (type(self).observe, type(classifier).observe, features)
-        try:
-            hash(key)
-        except TypeError:
-            return self
-        return key
+    def fit(self, board: Board, *, rng: np.random.Generator) -> ShadowScorer:
+        """Learn from observed features with known secrets."""
+        features = board.values.reshape(*board.values.shape[:2], -1)
+        spread = np.broadcast_to(features, (*board.secrets.shape, features.shape[-1]))
+        model = self._with_features.learn(
+            spread.reshape(board.secrets.size, -1), board.secrets.ravel(), rng=rng
+        )
+        return ShadowScorer(model, board.goal.values or tuple(model.classes.tolist()))
 
     # -- doors -------------------------------------------------------------------------------
 
-    def train(self, threat_model: Any = None, num_samples: int | None = 100) -> None:
+    @property
+    def writes_doors(self) -> bool:
+        """Whether a subclass or the classifier is asked, rather than what was observed."""
+        return super().writes_doors or self._asks_classifier
+
+    @property
+    def learns_from_own_scores(self) -> bool:
+        """Scores of a subclass are made of what was learnt from features."""
+        return False
+
+    def train(
+        self, threat_model: ThreatModel | None = None, num_samples: int | None = USUAL_TRIALS
+    ) -> None:
         """Learn from simulated releases; what was learnt before is forgotten.
 
         Parameters
@@ -129,55 +150,53 @@ class ShadowModellingAttack(Attack):
         threat_model : LabelInferenceThreatModel, optional
             By default the one used last.
         num_samples : int or None
-            Number of training trials; None uses all that are remembered.
+            Number of training trials; None uses all that are remembered. Where there is a given
+            number of them, at most that many are used unless more are asked for.
         """
-        threat_model = self.threat_model if threat_model is None else threat_model
-        self._brief(threat_model)
-        if isinstance(threat_model.atk_know_gen, NoBoxKnowledge):
+        chosen = self.threat_model if threat_model is None else threat_model
+        if not isinstance(chosen, TrainableThreatModel):
             raise IncompatibleAttackError(
-                f"{self.label} needs training trials, which a no-box attacker cannot make: use "
-                f"an attack with criterion ('threshold', value)"
+                f"{self.label} learns from simulated releases: give a threat model that has them, "
+                f"such as TargetedMIA, got {chosen!r}"
             )
-        self.trained, self._classes, self._per_target = False, None, []
+        self.trained = False
+        if num_samples == USUAL_TRIALS and isinstance(chosen, GameThreatModel):
+            num_samples = min(num_samples, chosen.game.rounds("train") or num_samples)
         if self._observes:
-            self._prepare_features(threat_model, num_samples)
-            observed = threat_model.observe(self, num_samples, training=True)
-            self.fit(observed.values, observed.secrets, rng=stream(threat_model.seed))
+            super().train(chosen, num_samples)
+            self._hand_over()
         else:
-            releases, labels = threat_model.generate_training_samples(num_samples)
-            self.classifier.fit([_data(release) for release in releases], labels)
-            self._classes = np.unique(np.array(labels)).tolist()
+            self._train_classifier(chosen, num_samples)
         self.trained = True
 
-    def attack(self, datasets: Sequence[Any]) -> np.ndarray:
+    def attack(self, datasets: Sequence[object]) -> np.ndarray:
         """Guess the secret behind each release."""
         self._check_trained()
+        if not self._asks_classifier:
+            return super().attack(datasets)
+        guesses = np.asarray(
+            self.classifier.predict([released_data(dataset) for dataset in datasets])
+        )
         if not self._observes:
-            return np.asarray(self.classifier.predict([_data(dataset) for dataset in datasets]))
-        return self.decide(np.asarray(self.attack_score(datasets))[:, None])[:, 0]
+            return guesses
+        secrets = self._secrets(self._with_features.classes_.tolist())
+        return np.array(secrets)[[position_of(guess, secrets) for guess in guesses]]
 
-    def attack_score(self, datasets: Sequence[Any]) -> Any:
+    def attack_score(self, datasets: Sequence[object]) -> np.ndarray | None:
         """Probability of the second secret, or of each secret if there are more than two."""
         self._check_trained()
-        if self._observes:
-            self._forget_other_features()
-            briefing = self.briefing or Briefing(goal="label")
-            return self.score(self._observed(datasets, briefing))[:, 0]
-        found = self.classifier.predict_proba([_data(dataset) for dataset in datasets])
+        if not self._asks_classifier:
+            return super().attack_score(datasets)
+        found = self.classifier.predict_proba([released_data(dataset) for dataset in datasets])
         if found is None:
             return None
         probabilities = np.asarray(found, dtype=float)
+        classes = getattr(self.classifier, "classes_", self._known_classes)
         if probabilities.ndim == 1:
             return probabilities
-        classes = getattr(self.classifier, "classes_", self._classes)
         if classes is None:
             return probabilities[:, 1] if probabilities.shape[1] == 2 else probabilities
-        return self._arranged(probabilities, list(classes))
-
-    @property
-    def uses_observations(self) -> bool:
-        """Whether releases are observed, rather than handed to a user's classifier or method."""
-        return self._observes and super().uses_observations
+        return arranged(probabilities, classes, self._secrets(classes))
 
     @property
     def label(self) -> str:
@@ -195,62 +214,71 @@ class ShadowModellingAttack(Attack):
             for name in _WRITTEN_BY_CLASSIFIERS
         )
 
-    def _classifiers(self) -> list[Any]:
-        return [self.classifier, *self._per_target]
+    @property
+    def _asks_classifier(self) -> bool:
+        """Whether the classifier gets whole releases: it is a user's own, or fitted directly."""
+        return not self._observes or (self.trained and self._model is not self._known_model)
+
+    @property
+    def _with_features(self) -> FeatureBasedSetClassifier:
+        if not isinstance(self.classifier, FeatureBasedSetClassifier):
+            raise IncompatibleAttackError(
+                f"{self.classifier.label} classifies whole datasets and has no features to observe"
+            )
+        return self.classifier
+
+    @property
+    def _model(self) -> FeatureModel | None:
+        return self._with_features.model
+
+    def _observing(self, features: SetFeature) -> "ShadowModellingAttack":
+        """A copy that observes these features and has learnt nothing."""
+        twin = copy.copy(self)
+        twin.classifier = self._with_features.with_features(features)
+        for name in _LEARNT:
+            twin.__dict__.pop(name, None)
+        return twin
+
+    def _train_classifier(
+        self, threat_model: TrainableThreatModel, num_samples: int | None
+    ) -> None:
+        """Hand whole releases to a classifier of the user's own."""
+        game = self._prepare(threat_model).game
+        refuse_unfit(self.needs, self.label, game.setting)
+        self.briefing = game.briefing("test")
+        releases, labels = threat_model.generate_training_samples(num_samples)
+        self.classifier.fit([released_data(release) for release in releases], labels)
+        self._known_classes = np.unique(np.array(labels)).tolist()
+
+    def _hand_over(self) -> None:
+        """Let the classifier itself classify datasets as the attack does."""
+        learnt = self._trained
+        observer, scorer = (None, None) if learnt is None else (learnt.observer, learnt.scorer)
+        if isinstance(observer, FeatureObserver) and isinstance(scorer, ShadowScorer):
+            self._with_features.adopt(observer.features, scorer.model)
+        self._known_model = self._model
+
+    def __spec__(self) -> Mapping[str, object]:
+        return {name: value for name, value in super().__spec__().items() if name not in _LEARNT}
 
     def _check_trained(self) -> None:
         if not self.trained:
             raise NotTrainedError(f"{self.label} is not trained yet: call train() first")
 
-    def _prepare_features(self, threat_model: Any, num_samples: int | None) -> None:
-        """Let features learn ranges from the attacker's data, or from some simulated releases."""
-        reference: list[Any] = [self.briefing.auxiliary]  # type: ignore[union-attr]
-        elsewhere = not isinstance(reference[0], TabularDataset)
-        if self.classifier.features.learns and elsewhere:
-            wanted = RELEASES_TO_LEARN_RANGES_FROM
-            count = wanted if num_samples is None else min(wanted, num_samples)
-            releases, _ = threat_model.generate_training_samples(count)
-            reference = [_data(release) for release in releases]
-        self.classifier.prepare(reference, elsewhere=elsewhere)
-
-    def _forget_other_features(self) -> None:
-        """Drop what the doors observed with features that a later fit has replaced."""
-        features = self.classifier.ready_features(self.briefing)
-        if self.__dict__.get("_observed_features") != features:
-            self.__dict__.pop("_observations", None)
-        self._observed_features = features
-
-    def _order(self, classes: list[Any]) -> list[Any]:
+    def _secrets(self, classes: Sequence[Value]) -> tuple[Value, ...]:
         """The secrets in the order of scores."""
-        goal = "label" if self.briefing is None else self.briefing.goal
-        if goal == "membership":
-            return [False, True]
-        if goal == "attribute":
-            return list(self.briefing.attribute_values)  # type: ignore[union-attr]
-        return classes
-
-    def _arranged(self, probabilities: np.ndarray, classes: list[Any]) -> np.ndarray:
-        """Columns in the order of the secrets, 0 for one never seen; the second of two alone."""
-        order = self._order(classes)
-        arranged = np.zeros((len(probabilities), len(order)))
-        for column, value in enumerate(classes):
-            arranged[:, _position(order, value)] = probabilities[:, column]
-        return arranged[:, 1] if len(order) == 2 else arranged
+        told = () if self.briefing is None else self.briefing.goal.values
+        return told or tuple(classes)
 
 
-def _data(release: Any) -> Any:
-    return release.data if isinstance(release, Release) else release
+def _table_held(briefing: Briefing) -> TabularDataset | None:
+    """The attacker's data, if it is a table."""
+    held = briefing.auxiliary if isinstance(briefing, TableBriefing) else None
+    return held if isinstance(held, TabularDataset) else None
 
 
-def _position(order: list[Any], value: Any) -> int:
-    """Where a secret stands; values that became text in an array are found by their text."""
-    for position, known in enumerate(order):
-        if known == value:
-            return position
-    texts = [str(known) for known in order]
-    if str(value) not in texts:
-        raise IncompatibleAttackError(
-            f"the classifier was trained with the label {value!r}, which is not a possible secret "
-            f"({order}): train it on this threat model"
-        )
-    return texts.index(str(value))
+def _to_learn_from(briefing: Briefing, samples: Samples) -> list[Dataset]:
+    held = _table_held(briefing)
+    if held is not None:
+        return [held]
+    return [released_data(release) for release in samples(RELEASES_TO_LEARN_RANGES_FROM)]

@@ -1,20 +1,56 @@
 """The attack model: a classifier that reads the audited model's probabilities."""
 
 import warnings
-from collections.abc import Hashable
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from tapas._validate import check_choice
+from tapas.attacks._criteria import CriterionLike
 from tapas.attacks._sklearn_models import seeded_clone
-from tapas.attacks.models._model_attack import FEW_RECORDS, ModelThresholdAttack
+from tapas.attacks.models._model_attack import (
+    MembershipScorer,
+    ModelThresholdAttack,
+    model_briefing,
+)
 from tapas.attacks.models._prediction_features import PredictionFeatures, prediction_vectors
-from tapas.errors import ConfigError, NotTrainedError
-from tapas.threat_models import Release
+from tapas.attacks.models._score_attacks import enough_of_both
+from tapas.errors import ConfigError
+from tapas.game import Board, Briefing, Needs, Release
+from tapas.models import Access, Classifier
 
 ATTACK_MODELS = ("nn", "rf", "gb", "lr")
 MOST_ROWS = 20_000  # an attack model learns nothing more from more
+ALL_CLASSES = -1
+
+
+@dataclass(frozen=True, eq=False)
+class AttackModelScorer(MembershipScorer):
+    """Probability of membership by an attack model.
+
+    Attributes
+    ----------
+    threshold : float
+    features : PredictionFeatures
+    models : mapping of int to classifier
+        The attack model of each class that has its own, and the one for all others under -1.
+    """
+
+    features: PredictionFeatures
+    models: Mapping[int, Classifier]
+
+    def score(self, values: np.ndarray) -> np.ndarray:
+        """Probability of membership."""
+        rows = values.reshape(-1, values.shape[-1])
+        inputs, codes = self.features(rows), rows[:, 0].astype(int)
+        scores = _membership(self.models[ALL_CLASSES], inputs)
+        for code, model in self.models.items():
+            of_class = codes == code
+            if of_class.any():
+                scores[of_class] = _membership(model, inputs[of_class])
+        return scores.reshape(values.shape[:-1])
 
 
 class BlackBoxMIA(ModelThresholdAttack):
@@ -40,12 +76,14 @@ class BlackBoxMIA(ModelThresholdAttack):
         As in `ModelThresholdAttack`.
     """
 
+    observation_depends_on: ClassVar[tuple[str, ...]] = ()
+
     def __init__(
         self,
-        attack_model: Any = "nn",
+        attack_model: str | Classifier = "nn",
         *,
         per_class: bool = False,
-        criterion: Any = ("threshold", 0.5),
+        criterion: CriterionLike = ("threshold", 0.5),
         label: str | None = None,
     ) -> None:
         super().__init__(criterion, label=label)
@@ -56,61 +94,54 @@ class BlackBoxMIA(ModelThresholdAttack):
                 f"attack_model must be one of {', '.join(ATTACK_MODELS)} or a scikit-learn "
                 f"classifier, got {attack_model!r}"
             )
-        self.needs = type(self).needs
         self.attack_model = attack_model
         self.by_class = per_class
-        self._features: PredictionFeatures | None = None
-        self._models: dict[int, Any] = {}
 
     def _default_label(self) -> str:
         name = self.attack_model
         name = name if isinstance(name, str) else type(name).__name__
         return f"BlackBoxMIA({name}{', per class' if self.by_class else ''})"
 
-    def observe(self, release: Release, briefing: Any, *, rng: np.random.Generator) -> np.ndarray:
-        """The true class and all probabilities of each record."""
-        return prediction_vectors(release.data, briefing.targets)
-
     @property
-    def observation_key(self) -> Hashable:
-        """The same whatever learns from it."""
-        return "prediction vectors"
+    def needs(self) -> Needs:
+        """Scores, and known records or shadow models, whatever fixes the threshold."""
+        return Needs("model", ("membership",), access=Access.SCORES)
 
-    def fit(
-        self, observations: np.ndarray, secrets: np.ndarray, *, rng: np.random.Generator
-    ) -> Self:
-        """Train the attack model, one for all classes (key -1) and maybe one for each."""
-        members = np.asarray(secrets, dtype=bool).ravel()
-        rows = observations.reshape(-1, observations.shape[-1])
-        chosen = rng.permutation(len(rows))[:MOST_ROWS] if len(rows) > MOST_ROWS else slice(None)
-        rows, members = rows[chosen], members[chosen]
-        self._check_both_kinds(members)
-        self._features = PredictionFeatures.learn(rows)
-        inputs = self._features(rows)
-        self._models = {-1: self._fitted(inputs, members, rng)}
-        codes = rows[:, 0].astype(int)
+    def observe(
+        self, release: Release, briefing: Briefing, *, rng: np.random.Generator
+    ) -> np.ndarray:
+        """The true class and all probabilities of each record."""
+        return prediction_vectors(release.model, model_briefing(briefing).targets)
+
+    def fit(self, board: Board, *, rng: np.random.Generator) -> AttackModelScorer:
+        """Train the attack model, one for all classes and maybe one for each."""
+        known = board.rehearsal
+        members = known.secrets.astype(bool).ravel()
+        rows = known.values.reshape(-1, known.values.shape[-1])
+        if len(rows) > MOST_ROWS:
+            chosen = rng.permutation(len(rows))[:MOST_ROWS]
+            rows, members = rows[chosen], members[chosen]
+        self._refuse_one_kind(members)
+        features = PredictionFeatures.learn(rows)
+        models = self._attack_models(features(rows), rows[:, 0].astype(int), members, rng)
+        if self._fixed_threshold is not None:
+            return AttackModelScorer(self._fixed_threshold, features, models)
+        scorer = AttackModelScorer(np.nan, features, models)
+        return replace(scorer, threshold=self._chosen_threshold(scorer.score(rows), members))
+
+    def _attack_models(
+        self, inputs: np.ndarray, codes: np.ndarray, members: np.ndarray, rng: np.random.Generator
+    ) -> dict[int, Classifier]:
+        models = {ALL_CLASSES: self._fitted(inputs, members, rng)}
         for code in np.unique(codes) if self.by_class else ():
             of_class = codes == code
-            if min(members[of_class].sum(), (~members[of_class]).sum()) >= FEW_RECORDS:
-                self._models[int(code)] = self._fitted(inputs[of_class], members[of_class], rng)
-        if self._given_threshold() is None:
-            self._choose_threshold(self.raw_score(rows[None]), members[None])
-        return self
+            if enough_of_both(members[of_class]):
+                models[int(code)] = self._fitted(inputs[of_class], members[of_class], rng)
+        return models
 
-    def raw_score(self, observations: np.ndarray) -> np.ndarray:
-        """Probability of membership."""
-        if self._features is None:
-            raise NotTrainedError(f"{self.label} has no attack model yet: call train() first")
-        rows = observations.reshape(-1, observations.shape[-1])
-        inputs, codes = self._features(rows), rows[:, 0].astype(int)
-        scores = _membership(self._models[-1], inputs)
-        for code, model in self._models.items():
-            of_class = codes == code
-            if of_class.any():
-                scores[of_class] = _membership(model, inputs[of_class])
-        return scores.reshape(observations.shape[:-1])
-
-    def _fitted(self, inputs: np.ndarray, members: np.ndarray, rng: np.random.Generator) -> Any:
+    def _fitted(
+        self, inputs: np.ndarray, members: np.ndarray, rng: np.random.Generator
+    ) -> Classifier:
         import threadpoolctl
 
         model = seeded_clone(self._unfitted(len(inputs)), rng)
@@ -120,7 +151,7 @@ class BlackBoxMIA(ModelThresholdAttack):
             warnings.filterwarnings("ignore", message=".*failed to converge.*")
             return model.fit(inputs, members)
 
-    def _unfitted(self, num_rows: int) -> Any:
+    def _unfitted(self, num_rows: int) -> Classifier:
         if not isinstance(self.attack_model, str):
             return self.attack_model
         if self.attack_model == "nn":
@@ -146,7 +177,7 @@ class BlackBoxMIA(ModelThresholdAttack):
         return LogisticRegression(C=0.1, max_iter=300)
 
 
-def _network(num_rows: int) -> Any:
+def _network(num_rows: int) -> Classifier:
     """Small networks with a strong penalty, averaged: known records are few."""
     from sklearn.ensemble import BaggingClassifier
     from sklearn.neural_network import MLPClassifier
@@ -166,7 +197,7 @@ def _leaf(num_rows: int) -> int:
     return int(np.clip(num_rows // 100, 10, 50))
 
 
-def _membership(model: Any, inputs: np.ndarray) -> np.ndarray:
+def _membership(model: Classifier, inputs: np.ndarray) -> np.ndarray:
     """Probability of the class True, wherever its column stands."""
     column = int(np.flatnonzero(np.asarray(model.classes_) == 1)[0])
     return np.asarray(model.predict_proba(inputs))[:, column].copy()

@@ -1,11 +1,29 @@
 """Difficulty calibration: how much more at ease is the model than models without the record?"""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from tapas.attacks.models._reference_attack import ReferenceAttack, References, masked_moments
-from tapas.attacks.models._score_statistics import USUAL_CLIP, logits
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks.models._reference_attack import Comparison, ReferenceAttack, masked_moments
+from tapas.attacks.models._score_statistics import USUAL_CLIP, Clip, logits
+from tapas.game import Board
+
+
+@dataclass(frozen=True)
+class DifferenceFromOutside:
+    """Logit minus the mean logit on models without the record.
+
+    Attributes
+    ----------
+    clip : float
+    """
+
+    clip: float
+
+    def __call__(self, values: np.ndarray, references: Board) -> np.ndarray:
+        _, mean, _ = masked_moments(logits(references.values, self.clip), ~references.secrets)
+        return logits(values, self.clip) - mean
 
 
 class CalibratedLossMIA(ReferenceAttack):
@@ -29,15 +47,13 @@ class CalibratedLossMIA(ReferenceAttack):
 
     def __init__(
         self,
-        criterion: Any = "accuracy",
+        criterion: CriterionLike = "accuracy",
         *,
-        clip: float | str = USUAL_CLIP,
+        clip: Clip = USUAL_CLIP,
         label: str | None = None,
     ) -> None:
         super().__init__(criterion, clip=clip, label=label)
 
-    def compared(self, observations: np.ndarray, references: References) -> np.ndarray:
-        """Logit minus the mean logit outside."""
-        outside = logits(references.values, self._clip)
-        _, mean, _ = masked_moments(outside, ~references.inside)
-        return logits(observations, self._clip) - mean
+    def comparison(self, rehearsal: Board, clip: float) -> Comparison:
+        """Difference from the mean outside."""
+        return DifferenceFromOutside(clip)

@@ -1,24 +1,113 @@
 """Membership from labels alone: records that a model was trained on lie deep inside their class."""
 
 import warnings
-from collections.abc import Callable, Hashable
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from tapas._validate import check_choice, check_count
-from tapas.attacks.models._boundary_walk import WalkPlan, boundary_distances, nearest_elsewhere
-from tapas.attacks.models._model_attack import ModelThresholdAttack
-from tapas.attacks.models._noise_robustness import SCALES, noise_robustness
-from tapas.attacks.models._own_models import own_certainty
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks.models._label_queries import LabelQueries
+from tapas.attacks.models._model_attack import (
+    MembershipScorer,
+    ModelThresholdAttack,
+    model_briefing,
+)
+from tapas.attacks.models._noise_robustness import SCALES
 from tapas.errors import TapasWarning
-from tapas.models import Access
-from tapas.threat_models import Release
-from tapas.threat_models._model_game import ModelNeeds
+from tapas.game import Board, Briefing, Needs, Release
+from tapas.models import Access, Classifier
 
-POOL_RECORDS = 5_000  # more hardly shorten the way to another class
 FEWEST_DRAWS = 8  # noisy copies of one strength that a walk leaves queries for, or none
 SHORTEST = 1e-6  # below, a distance is as good as none
+RIGHT, DISTANCE = 0, 1  # places of what was observed; with noise alone, shares follow at once
+
+
+@dataclass(frozen=True, eq=False)
+class RightAndMore:
+    """Logistic regression on a first column of 0 and 1, and on the others where it is 1.
+
+    Attributes
+    ----------
+    centre, spread : ndarray
+        Of the other columns.
+    model : classifier
+    """
+
+    centre: np.ndarray
+    spread: np.ndarray
+    model: Classifier
+
+    @classmethod
+    def learn(cls, inputs: np.ndarray, members: np.ndarray) -> "RightAndMore":
+        """Learn from records with known membership."""
+        from sklearn.linear_model import LogisticRegression
+
+        right = inputs[inputs[:, 0] > 0, 1:]
+        centre, spread = np.zeros(inputs.shape[1] - 1), np.ones(inputs.shape[1] - 1)
+        if len(right):
+            centre, spread = right.mean(axis=0), right.std(axis=0)
+            spread[spread == 0] = 1.0
+        unfitted = cls(centre, spread, LogisticRegression(max_iter=500))
+        unfitted.model.fit(unfitted._prepared(inputs), members)
+        return unfitted
+
+    def probability(self, inputs: np.ndarray) -> np.ndarray:
+        """Probability that each record is a member."""
+        return np.asarray(self.model.predict_proba(self._prepared(inputs)))[:, 1]
+
+    def _prepared(self, inputs: np.ndarray) -> np.ndarray:
+        more = (inputs[:, 1:] - self.centre) / self.spread
+        return np.column_stack([inputs[:, 0], inputs[:, :1] * more])
+
+
+@dataclass(frozen=True, eq=False)
+class LabelScorer(MembershipScorer):
+    """Distance, share of noisy copies, or a probability fitted to these.
+
+    Attributes
+    ----------
+    threshold : float
+    walks : bool
+        Whether distances were observed.
+    middle : float
+        The median distance, at which records count that could not be walked from.
+    combiner : RightAndMore or None
+    """
+
+    walks: bool
+    middle: float
+    combiner: RightAndMore | None
+
+    def score(self, values: np.ndarray) -> np.ndarray:
+        """Score of each record, with a warning that counts those that could not be walked from."""
+        failed = LabelOnlyMIA.failed(values)
+        if failed.any():
+            warnings.warn(
+                f"{int(failed.sum())} of {failed.size} records are classified right and no record "
+                f"of another predicted class is known, so their boundary was not found; they are "
+                f"scored as middling",
+                TapasWarning,
+                stacklevel=2,
+            )
+        return self.raw_score(values)
+
+    def raw_score(self, values: np.ndarray) -> np.ndarray:
+        """Score of each record."""
+        if self.combiner is not None:
+            return self.combiner.probability(self.inputs(values)).reshape(values.shape[:-1])
+        return self._distances(values) if self.walks else values.mean(axis=-1)
+
+    def inputs(self, values: np.ndarray) -> np.ndarray:
+        """What the regression reads, one row per record: distances enter by their logarithm."""
+        rows = values.reshape(-1, values.shape[-1]).copy()
+        if self.walks:
+            rows[:, DISTANCE] = np.log(np.maximum(self._distances(rows), SHORTEST))
+        return rows
+
+    def _distances(self, values: np.ndarray) -> np.ndarray:
+        return np.where(LabelOnlyMIA.failed(values), self.middle, values[..., DISTANCE])
 
 
 class LabelOnlyMIA(ModelThresholdAttack):
@@ -54,12 +143,18 @@ class LabelOnlyMIA(ModelThresholdAttack):
     criterion, label
         As in `ModelThresholdAttack`.
 
-    Attributes
-    ----------
-    failed_ : ndarray of bool
-        Of the records scored last: whose boundary was not found, because no record of another
-        predicted class is known. They count as at the median distance, and a warning counts them.
+    Warns
+    -----
+    TapasWarning
+        Where the boundary of some records was not found, because no record of another predicted
+        class is known. They count as at the median distance; `failed` tells which they are.
     """
+
+    observation_depends_on: ClassVar[tuple[str, ...]] = (
+        "method",
+        "max_queries",
+        "learns_difficulty",
+    )
 
     def __init__(
         self,
@@ -67,46 +162,41 @@ class LabelOnlyMIA(ModelThresholdAttack):
         max_queries: int = 250,
         *,
         calibrate: bool = True,
-        criterion: Any = "accuracy",
+        criterion: CriterionLike = "accuracy",
         label: str | None = None,
     ) -> None:
-        self.needs = ModelNeeds(Access.LABELS)
         super().__init__(criterion, label=label)
         self.method = check_choice(method, "method", ("boundary", "noise"))
         self.max_queries = check_count(max_queries, "max_queries", minimum=1 + len(SCALES))
         self.calibrate = calibrate
-        self._combiner: Any = None
-        self._middle = 0.0
-        self.failed_ = np.zeros(0, dtype=bool)
 
     def _default_label(self) -> str:
         plain = "" if self.calibrate else ", not calibrated"
         return f"LabelOnlyMIA({self.method}, {self.max_queries} queries{plain})"
 
     @property
-    def observation_key(self) -> Hashable:
-        """The same for all attacks that walk in the same way."""
-        return type(self), self.method, self.max_queries, self._learns_difficulty
+    def needs(self) -> Needs:
+        """Labels, and known records or shadow models unless the threshold is given."""
+        return replace(super().needs, access=Access.LABELS)
 
     @property
-    def _learns_difficulty(self) -> bool:
-        return self.calibrate and self.needs.training
+    def learns_difficulty(self) -> bool:
+        """Whether the difficulty of records is observed and learnt from."""
+        return self.calibrate and self._fixed_threshold is None
 
-    def observe(self, release: Release, briefing: Any, *, rng: np.random.Generator) -> np.ndarray:
+    def observe(
+        self, release: Release, briefing: Briefing, *, rng: np.random.Generator
+    ) -> np.ndarray:
         """Whether each record is classified right; its distance or robustness; its difficulty."""
-        model, targets, held = release.data, briefing.targets, briefing.auxiliary
-        codes = model.codes_of(targets.y)
-        predicted = model.predict_codes(targets.X)
-        about = (model, briefing, codes, predicted)
+        asked = LabelQueries.about(release.model, model_briefing(briefing))
         draws = self._noisy_copies()
-        columns = [predicted == codes]
+        columns = [asked.right]
         if self.method == "boundary":
-            columns.append(self._distances(*about, self.max_queries - 1 - draws * len(SCALES), rng))
+            columns.append(asked.distances(self.max_queries - 1 - draws * len(SCALES), rng))
         if draws:
-            columns.append(self._robustness(*about, draws, rng))
-        if self._learns_difficulty:
-            held_codes = None if held is None else model.codes_of(held.y)
-            columns.append(own_certainty(targets, codes, held, held_codes, briefing.encoding))
+            columns.append(asked.robustness(draws, rng))
+        if self.learns_difficulty:
+            columns.append(asked.difficulty())
         return np.column_stack(columns)
 
     def _noisy_copies(self) -> int:
@@ -114,142 +204,31 @@ class LabelOnlyMIA(ModelThresholdAttack):
         if self.method == "noise":
             return (self.max_queries - 1) // len(SCALES)
         draws = (self.max_queries - 1) // (3 * len(SCALES))
-        return draws if self._learns_difficulty and draws >= FEWEST_DRAWS else 0
+        return draws if self.learns_difficulty and draws >= FEWEST_DRAWS else 0
 
-    def _robustness(
-        self,
-        model: Any,
-        briefing: Any,
-        codes: np.ndarray,
-        predicted: np.ndarray,
-        draws: int,
-        rng: np.random.Generator,
-    ) -> np.ndarray:
-        """Shares of noisy copies classified right, 0 where the record itself is not."""
-        encoding, right = briefing.encoding, predicted == codes
-        points = encoding.encode(briefing.targets.X)[right]
-        shares = np.zeros((len(codes), len(SCALES)))
-        ask = _asking(model, encoding)
-        shares[right] = noise_robustness(ask, points, codes[right], encoding, draws, rng=rng)
-        return shares
+    @staticmethod
+    def failed(values: np.ndarray) -> np.ndarray:
+        """Whose boundary was not found, of records that were observed."""
+        return np.isnan(values[..., DISTANCE])
 
-    def _distances(
-        self,
-        model: Any,
-        briefing: Any,
-        codes: np.ndarray,
-        predicted: np.ndarray,
-        queries: int,
-        rng: np.random.Generator,
-    ) -> np.ndarray:
-        """Distances to the boundary, 0 where the prediction is wrong, NaN where none is known."""
-        encoding, right = briefing.encoding, predicted == codes
-        points = encoding.encode(briefing.targets.X)
-        starts, pool = self._starts(model, briefing, points, predicted, right)
-        found = np.flatnonzero(starts >= 0)
-        walked = right.nonzero()[0][found]
-        distances = np.where(right, np.nan, 0.0)
-        distances[walked] = boundary_distances(
-            _asking(model, encoding),
-            points[walked],
-            predicted[walked],
-            pool[starts[found]],
-            WalkPlan.within(queries),
-            lambda some: encoding.encode(encoding.decode(some)),
-            rng=rng,
-        )
-        return distances
-
-    def _starts(
-        self,
-        model: Any,
-        briefing: Any,
-        points: np.ndarray,
-        predicted: np.ndarray,
-        right: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """For each record that is classified right, a pool point of another predicted class."""
-        pool, pool_codes = points, predicted
-        held = briefing.auxiliary
-        if held is not None and len(points) < POOL_RECORDS:
-            more = held.take(np.arange(min(len(held), POOL_RECORDS - len(points))))
-            pool = np.concatenate([points, briefing.encoding.encode(more.X)])
-            pool_codes = np.concatenate([predicted, model.predict_codes(more.X)])
-        return nearest_elsewhere(points[right], predicted[right], pool, pool_codes), pool
-
-    def fit(
-        self, observations: np.ndarray, secrets: np.ndarray, *, rng: np.random.Generator
-    ) -> Self:
+    def fit(self, board: Board, *, rng: np.random.Generator) -> LabelScorer:
         """Learn what each thing observed says, and choose the threshold."""
-        self._combiner = None
-        if self.method == "boundary":
-            known = observations[..., 1][observations[..., 0] > 0]
-            finite = known[np.isfinite(known)]
-            self._middle = float(np.median(finite)) if len(finite) else 0.0
-        if self._learns_difficulty or self.method == "noise":
-            members = np.asarray(secrets, dtype=bool)
-            self._check_both_kinds(members)
-            self._combiner = RightAndMore().fit(self._inputs(observations), members.ravel())
-        self._choose_threshold(self._scored(observations)[0], secrets)
-        return self
-
-    def raw_score(self, observations: np.ndarray) -> np.ndarray:
-        """Distance, or fitted probability; records that could not be walked count as middling."""
-        scores, self.failed_ = self._scored(observations)
-        if self.failed_.any():
-            warnings.warn(
-                f"{int(self.failed_.sum())} of {self.failed_.size} records are classified right "
-                f"and no record of another predicted class is known, so their boundary was not "
-                f"found; they are scored as middling (see failed_)",
-                TapasWarning,
-                stacklevel=3,
-            )
-        return scores
-
-    def _scored(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        failed = np.isnan(observations[..., 1])
-        if self._combiner is not None:
-            scores = self._combiner.probability(self._inputs(observations))
-            return scores.reshape(failed.shape), failed
-        if self.method == "noise":
-            return observations.mean(axis=-1), failed
-        return np.where(failed, self._middle, observations[..., 1]), failed
-
-    def _inputs(self, observations: np.ndarray) -> np.ndarray:
-        """What the regression reads, one row per record: distances enter by their logarithm."""
-        inputs = observations.reshape(-1, observations.shape[-1]).copy()
-        if self.method == "boundary":
-            distances = np.where(np.isnan(inputs[:, 1]), self._middle, inputs[:, 1])
-            inputs[:, 1] = np.log(np.maximum(distances, SHORTEST))
-        return inputs
+        walks = self.method == "boundary"
+        if self._fixed_threshold is not None:
+            return LabelScorer(self._fixed_threshold, walks, 0.0, None)
+        known = board.rehearsal
+        members = known.secrets.astype(bool)
+        scorer = LabelScorer(np.nan, walks, _median_distance(known.values) if walks else 0.0, None)
+        if self.learns_difficulty or not walks:
+            self._refuse_one_kind(members)
+            combiner = RightAndMore.learn(scorer.inputs(known.values), members.ravel())
+            scorer = replace(scorer, combiner=combiner)
+        threshold = self._chosen_threshold(scorer.raw_score(known.values), members)
+        return replace(scorer, threshold=threshold)
 
 
-class RightAndMore:
-    """Logistic regression on a first column of 0 and 1, and on the others where it is 1."""
-
-    def fit(self, inputs: np.ndarray, members: np.ndarray) -> Self:
-        """Learn from records with known membership."""
-        from sklearn.linear_model import LogisticRegression
-
-        right = inputs[inputs[:, 0] > 0, 1:]
-        self._centre, self._spread = np.zeros(inputs.shape[1] - 1), np.ones(inputs.shape[1] - 1)
-        if len(right):
-            self._centre, self._spread = right.mean(axis=0), right.std(axis=0)
-            self._spread[self._spread == 0] = 1.0
-        self._model = LogisticRegression(max_iter=500).fit(self._prepared(inputs), members)
-        return self
-
-    def probability(self, inputs: np.ndarray) -> np.ndarray:
-        """Probability that each record is a member."""
-        return np.asarray(self._model.predict_proba(self._prepared(inputs))[:, 1])
-
-    def _prepared(self, inputs: np.ndarray) -> np.ndarray:
-        more = (inputs[:, 1:] - self._centre) / self._spread
-        return np.column_stack([inputs[:, 0], inputs[:, :1] * more])
-
-
-def _asking(model: Any, encoding: Any) -> Callable[[np.ndarray], np.ndarray]:
-    def ask(some: np.ndarray) -> np.ndarray:
-        return np.asarray(model.predict_codes(encoding.decode(some)))
-
-    return ask
+def _median_distance(values: np.ndarray) -> float:
+    """Of the records that are classified right."""
+    distances = values[..., DISTANCE][values[..., RIGHT] > 0]
+    found = distances[np.isfinite(distances)]
+    return float(np.median(found)) if len(found) else 0.0

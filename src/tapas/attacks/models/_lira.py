@@ -1,15 +1,16 @@
 """The likelihood-ratio attack: where logits lie with, and where without, the record."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr
 from scipy.stats import norm, t
 
 from tapas._validate import check_choice
-from tapas.attacks.models._reference_attack import ReferenceAttack, References, masked_moments
-from tapas.attacks.models._score_statistics import logits
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks.models._reference_attack import Comparison, ReferenceAttack, masked_moments
+from tapas.attacks.models._score_statistics import Clip, logits
+from tapas.game import Board
 
 VARIANCES = ("auto", "per-record", "pooled", "shrunk")
 ENOUGH_FOR_RECORDS = 64  # references from which each record's own variance is the better estimate
@@ -38,6 +39,46 @@ class _World:
         above = t.sf(np.maximum(distance, 0.0), self.freedom)
         below = t.cdf(np.minimum(distance, 0.0), self.freedom)
         return np.where(distance > 0, np.log1p(-above), np.log(np.maximum(below, 1e-300)))
+
+
+@dataclass(frozen=True)
+class LikelihoodRatio:
+    """Log likelihood ratio, or log probability of a smaller logit without the record.
+
+    Attributes
+    ----------
+    mode, variance : str
+        As in `LiRA`.
+    clip : float
+    """
+
+    mode: str
+    variance: str
+    clip: float
+
+    def __call__(self, values: np.ndarray, references: Board) -> np.ndarray:
+        seen, found = logits(references.values, self.clip), logits(values, self.clip)
+        outside = self._world(seen, ~references.secrets)
+        if self.mode == "offline":
+            return outside.log_below(found)
+        inside = self._world(seen, references.secrets)
+        return inside.log_density(found) - outside.log_density(found)
+
+    def _world(self, values: np.ndarray, chosen: np.ndarray) -> _World:
+        number, mean, squares = masked_moments(values, chosen)
+        freedom = np.maximum(number - 1, 0)
+        pooled = max(squares.sum() / max(freedom.sum(), 1), 1e-12)
+        kind = self.variance
+        if kind == "auto":
+            kind = "per-record" if len(values) >= ENOUGH_FOR_RECORDS else "shrunk"
+        if kind == "pooled":
+            return _World(mean, np.full(mean.shape, np.sqrt(pooled)), None)
+        if kind == "per-record":
+            own = np.where(freedom > 0, squares / np.maximum(freedom, 1), pooled)
+            return _World(mean, np.sqrt(np.maximum(own, LEAST_SHARE * pooled)), None)
+        shrunk = (PRIOR_WEIGHT * pooled + squares) / (PRIOR_WEIGHT + freedom)
+        predictive = shrunk * (1 + 1 / np.maximum(number, 1))
+        return _World(mean, np.sqrt(predictive), PRIOR_WEIGHT + freedom)
 
 
 class LiRA(ReferenceAttack):
@@ -71,13 +112,13 @@ class LiRA(ReferenceAttack):
         mode: str = "online",
         variance: str = "auto",
         *,
-        criterion: Any = "accuracy",
-        clip: float | str = "auto",
+        criterion: CriterionLike = "accuracy",
+        clip: Clip = "auto",
         label: str | None = None,
     ) -> None:
+        super().__init__(criterion, clip=clip, label=label)
         self.mode = check_choice(mode, "mode", ("online", "offline"))
         self.variance = check_choice(variance, "variance", VARIANCES)
-        super().__init__(criterion, clip=clip, label=label)
 
     def _needs_inside(self) -> bool:
         return self.mode == "online"
@@ -85,28 +126,6 @@ class LiRA(ReferenceAttack):
     def _default_label(self) -> str:
         return f"LiRA({self.mode}, {self.variance})"
 
-    def compared(self, observations: np.ndarray, references: References) -> np.ndarray:
-        """Log likelihood ratio, or log probability of a smaller logit without the record."""
-        seen = logits(references.values, self._clip)
-        values = logits(observations, self._clip)
-        outside = self._world(seen, ~references.inside)
-        if self.mode == "offline":
-            return outside.log_below(values)
-        inside = self._world(seen, references.inside)
-        return inside.log_density(values) - outside.log_density(values)
-
-    def _world(self, values: np.ndarray, chosen: np.ndarray) -> _World:
-        number, mean, squares = masked_moments(values, chosen)
-        freedom = np.maximum(number - 1, 0)
-        pooled = max(squares.sum() / max(freedom.sum(), 1), 1e-12)
-        kind = self.variance
-        if kind == "auto":
-            kind = "per-record" if len(values) >= ENOUGH_FOR_RECORDS else "shrunk"
-        if kind == "pooled":
-            return _World(mean, np.full(mean.shape, np.sqrt(pooled)), None)
-        if kind == "per-record":
-            own = np.where(freedom > 0, squares / np.maximum(freedom, 1), pooled)
-            return _World(mean, np.sqrt(np.maximum(own, LEAST_SHARE * pooled)), None)
-        shrunk = (PRIOR_WEIGHT * pooled + squares) / (PRIOR_WEIGHT + freedom)
-        predictive = shrunk * (1 + 1 / np.maximum(number, 1))
-        return _World(mean, np.sqrt(predictive), PRIOR_WEIGHT + freedom)
+    def comparison(self, rehearsal: Board, clip: float) -> Comparison:
+        """The likelihood ratio."""
+        return LikelihoodRatio(self.mode, self.variance, clip)

@@ -1,36 +1,55 @@
 """Attribute inference from a model's answers, and from none of them."""
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from tapas._validate import check_choice
 from tapas.attacks._sklearn_models import seeded_clone
-from tapas.attacks.models._model_attack import ModelAttack
-from tapas.errors import IncompatibleAttackError, NotTrainedError
-from tapas.models import Access, Records
-from tapas.threat_models import Release
-from tapas.threat_models._model_game import ModelNeeds
+from tapas.attacks.models._model_attack import ModelAttack, model_briefing
+from tapas.errors import IncompatibleAttackError
+from tapas.game import Board, Briefing, ModelBriefing, Needs, Release, Value
+from tapas.models import Access, Classifier, Inputs, Model, Records
 
 PRIORS = ("marginal", "imputation", "uniform")
 MEMORISED = 0.5  # belief that the model simply knows a record it was trained on
+LEAST_SHARE = 0.01  # a share of zero in few similar records does not make a value impossible
 
 
-class _AttributeAttack(ModelAttack):
-    """Scores every value of the attribute; the guess is the likeliest."""
+@dataclass(frozen=True)
+class LikeliestValue:
+    """Guesses the value with the highest probability.
 
-    needs = ModelNeeds(Access.SCORES, training=False, goal="attribute")
+    Attributes
+    ----------
+    values : tuple
+        Of the attribute, in the order of scores.
+    """
+
+    values: tuple[Value, ...]
+
+    def score(self, values: np.ndarray) -> np.ndarray:
+        """Probability of each value, or of the second where there are two."""
+        return values if values.shape[-1] > 2 else values[..., 1]
 
     def decide(self, scores: np.ndarray) -> np.ndarray:
         """The likeliest value."""
-        if self.briefing is None:
-            raise NotTrainedError(f"{self.label} knows no attribute yet: test it on a ModelAIA")
-        values = np.asarray(self.briefing.attribute_values)
-        return values[scores.argmax(axis=-1)]
+        codes = scores.argmax(axis=-1) if scores.ndim == 3 else (scores > 0.5).astype(int)
+        return np.array(self.values)[codes]
 
 
-class ImputationAIA(_AttributeAttack):
+class AttributeAttack(ModelAttack):
+    """Observes the probability of every value of the attribute; the guess is the likeliest."""
+
+    def fit(self, board: Board, *, rng: np.random.Generator) -> LikeliestValue:
+        """Nothing is learnt beside the values that there are."""
+        return LikeliestValue(board.goal.values)
+
+
+class ImputationAIA(AttributeAttack):
     """Guesses the attribute from the other inputs and the class, without asking the model.
 
     Idea: what the population's correlations give away is no leak of the model; this is the
@@ -49,18 +68,25 @@ class ImputationAIA(_AttributeAttack):
     label : str, optional
     """
 
-    needs = ModelNeeds(Access.LABELS, training=False, goal="attribute")
+    observation_depends_on: ClassVar[tuple[str, ...]] = ("classifier",)
 
-    def __init__(self, classifier: Any = None, *, label: str | None = None) -> None:
+    def __init__(self, classifier: Classifier | None = None, *, label: str | None = None) -> None:
         super().__init__(label)
         self.classifier = classifier
 
-    def observe(self, release: Release, briefing: Any, *, rng: np.random.Generator) -> np.ndarray:
+    @property
+    def needs(self) -> Needs:
+        """A population, and nothing of the model."""
+        return Needs("model", ("attribute",), training=False, auxiliary=True)
+
+    def observe(
+        self, release: Release, briefing: Briefing, *, rng: np.random.Generator
+    ) -> np.ndarray:
         """Probability of each value, (targets, values)."""
-        return imputed(briefing, self.classifier, self.label, rng)
+        return imputed(model_briefing(briefing), self.classifier, rng)
 
 
-class ConfidenceAIA(_AttributeAttack):
+class ConfidenceAIA(AttributeAttack):
     """Guesses the value with which the model is most confident of the true class.
 
     Idea: the model is asked about the record with every value of the attribute; where it learnt
@@ -80,6 +106,9 @@ class ConfidenceAIA(_AttributeAttack):
     label : str, optional
     """
 
+    access: ClassVar[Access] = Access.SCORES
+    observation_depends_on: ClassVar[tuple[str, ...]] = ("prior",)
+
     def __init__(self, prior: str = "marginal", *, label: str | None = None) -> None:
         super().__init__(label)
         self.prior = check_choice(prior, "prior", PRIORS)
@@ -87,19 +116,24 @@ class ConfidenceAIA(_AttributeAttack):
     def _default_label(self) -> str:
         return f"{type(self).__name__}({self.prior})"
 
-    def observe(self, release: Release, briefing: Any, *, rng: np.random.Generator) -> np.ndarray:
-        """Posterior probability of each value, (targets, values)."""
-        prior = _prior(self.prior, briefing, self.label, rng)
-        return _normalised(prior * self._likelihoods(release.data, briefing))
+    @property
+    def needs(self) -> Needs:
+        """What is asked of the model, and a population to impute from if that is the prior."""
+        return Needs(
+            "model",
+            ("attribute",),
+            training=False,
+            auxiliary=self.prior == "imputation",
+            access=self.access,
+        )
 
-    def _likelihoods(self, model: Any, briefing: Any) -> np.ndarray:
-        codes = model.codes_of(briefing.targets.y)
-        rows = np.arange(len(codes))
-        answers = [
-            model.predict_proba(briefing.with_value(value))[rows, codes]
-            for value in briefing.attribute_values
-        ]
-        return np.column_stack(answers)
+    def observe(
+        self, release: Release, briefing: Briefing, *, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Posterior probability of each value, (targets, values)."""
+        about = model_briefing(briefing)
+        prior = _prior(self.prior, about, rng)
+        return _normalised(prior * _confidences(release.model, about))
 
 
 class LabelOnlyAIA(ConfidenceAIA):
@@ -122,41 +156,30 @@ class LabelOnlyAIA(ConfidenceAIA):
         As in `ConfidenceAIA`.
     """
 
-    needs = ModelNeeds(Access.LABELS, training=False, goal="attribute")
+    access: ClassVar[Access] = Access.LABELS
+    observation_depends_on: ClassVar[tuple[str, ...]] = ("prior",)
 
-    def _likelihoods(self, model: Any, briefing: Any) -> np.ndarray:
-        codes = model.codes_of(briefing.targets.y)
-        classes = len(model.classes)
-        counts = np.full((classes, classes), 1 / classes) + np.eye(classes)
-        if briefing.auxiliary is not None:
-            held = briefing.auxiliary
-            np.add.at(counts, (model.predict_codes(held.X), model.codes_of(held.y)), 1.0)
-        confusion = counts / counts.sum(axis=1, keepdims=True)
-        # A model is right about what it was trained on more often than the population shows.
-        confusion = MEMORISED * np.eye(classes) + (1 - MEMORISED) * confusion
-        answers = [
-            confusion[model.predict_codes(briefing.with_value(value)), codes]
-            for value in briefing.attribute_values
-        ]
-        return np.column_stack(answers)
+    def observe(
+        self, release: Release, briefing: Briefing, *, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Posterior probability of each value, (targets, values)."""
+        about = model_briefing(briefing)
+        prior = _prior(self.prior, about, rng)
+        return _normalised(prior * _hits(release.model, about))
 
 
-def imputed(briefing: Any, classifier: Any, label: str, rng: np.random.Generator) -> np.ndarray:
-    """P(value | other inputs, class), learned from the attacker's population."""
-    if briefing.auxiliary is None:
-        raise IncompatibleAttackError(
-            f"{label} learns from a population in which the attribute is known: give the threat "
-            f"model population=(X, y)"
-        )
+def imputed(
+    briefing: ModelBriefing, classifier: Classifier | None, rng: np.random.Generator
+) -> np.ndarray:
+    """P(value | other inputs, class), learnt from the attacker's population."""
     from sklearn.ensemble import RandomForestClassifier
 
-    held, attribute = briefing.auxiliary, briefing.attribute
-    both = _without(held, attribute).concat(_without(briefing.targets, attribute))
-    inputs = both.encoding().encode(both.X)
+    held, attribute = _population(briefing), briefing.goal.attribute
+    both = held.drop(attribute).concat(briefing.targets.drop(attribute))
     classes = pd.get_dummies(pd.Series(both.y).astype(object)).to_numpy(dtype=float)
-    inputs = np.concatenate([inputs, classes], axis=1)
-    column = held.X[attribute] if held.is_frame else pd.Series(held.X[:, attribute])
-    codes = pd.Index(briefing.attribute_values).get_indexer(pd.Index(column.astype(object)))
+    inputs = np.concatenate([both.numeric(), classes], axis=1)
+    known_values = pd.Index(held.values_of(attribute), dtype=object)
+    codes = pd.Index(briefing.attribute_values).get_indexer(known_values)
     known = codes >= 0
     model = classifier or RandomForestClassifier(100, min_samples_leaf=3)
     model = seeded_clone(model, rng).fit(inputs[: len(held)][known], codes[known])
@@ -165,20 +188,50 @@ def imputed(briefing: Any, classifier: Any, label: str, rng: np.random.Generator
     return shares
 
 
-def _without(records: Any, attribute: Any) -> Records:
-    """The records less a column."""
-    if isinstance(records.X, pd.DataFrame):
-        return Records(records.X.drop(columns=attribute), records.y)
-    return Records(np.delete(records.X, attribute, axis=1), records.y)
+def _population(briefing: ModelBriefing) -> Records:
+    if briefing.auxiliary is None:
+        raise IncompatibleAttackError(
+            "imputation learns from a population in which the attribute is known: give the threat "
+            "model population=(X, y)"
+        )
+    return briefing.auxiliary
 
 
-def _prior(kind: str, briefing: Any, label: str, rng: np.random.Generator) -> np.ndarray:
+def _prior(kind: str, briefing: ModelBriefing, rng: np.random.Generator) -> np.ndarray:
     if kind == "imputation":
-        # A share of zero in few similar records does not make a value impossible.
-        return imputed(briefing, None, label, rng) + 0.01
-    if kind == "uniform":
+        return imputed(briefing, None, rng) + LEAST_SHARE
+    if kind == "uniform" or briefing.priors is None:
         return np.full(len(briefing.attribute_values), 1.0)
-    return np.asarray(briefing.priors)
+    return briefing.priors
+
+
+def _confidences(model: Model, briefing: ModelBriefing) -> np.ndarray:
+    """Probability of the true class with each value, (targets, values)."""
+    codes = model.codes_of(briefing.targets.y)
+    rows = np.arange(len(codes))
+    return np.column_stack([model.predict_proba(X)[rows, codes] for X in _candidates(briefing)])
+
+
+def _hits(model: Model, briefing: ModelBriefing) -> np.ndarray:
+    """How likely the true class is, given the class predicted with each value."""
+    codes = model.codes_of(briefing.targets.y)
+    classes = len(model.classes)
+    counts = np.full((classes, classes), 1 / classes) + np.eye(classes)
+    held = briefing.auxiliary
+    if held is not None:
+        np.add.at(counts, (model.predict_codes(held.X), model.codes_of(held.y)), 1.0)
+    confusion = counts / counts.sum(axis=1, keepdims=True)
+    # A model is right about what it was trained on more often than the population shows.
+    confusion = MEMORISED * np.eye(classes) + (1 - MEMORISED) * confusion
+    return np.column_stack(
+        [confusion[model.predict_codes(X), codes] for X in _candidates(briefing)]
+    )
+
+
+def _candidates(briefing: ModelBriefing) -> Iterator[Inputs]:
+    """Inputs of the targets, all with one value of the attribute, for each value."""
+    for value in briefing.attribute_values:
+        yield briefing.targets.with_value(briefing.goal.attribute, value).X
 
 
 def _normalised(weights: np.ndarray) -> np.ndarray:

@@ -4,8 +4,6 @@ A model that is right about a record which others get wrong has probably been tr
 costs no query: the attacker's models are trained on the records that the attacker holds.
 """
 
-from typing import Any
-
 import numpy as np
 
 from tapas.models import RecordEncoding, Records
@@ -18,7 +16,11 @@ NUM_OWN_MODELS = 2  # a linear one and a forest: what is hard for one may be eas
 
 
 def own_certainty(
-    targets: Records, codes: np.ndarray, held: Records | None, held_codes: Any, encoding: Any
+    targets: Records,
+    codes: np.ndarray,
+    held: Records | None,
+    held_codes: np.ndarray | None,
+    encoding: RecordEncoding,
 ) -> np.ndarray:
     """Log odds of the true class by the attacker's own models, (records, `NUM_OWN_MODELS`).
 
@@ -37,10 +39,10 @@ def own_certainty(
     encoding : RecordEncoding
     """
     found = np.zeros((len(targets), NUM_OWN_MODELS))
-    if held is None or len(held) < FEWEST_RECORDS:
+    if held is None or held_codes is None or len(held) < FEWEST_RECORDS:
         return found
     held = held.take(np.arange(min(len(held), MOST_RECORDS)))
-    held_codes = np.asarray(held_codes)[: len(held)]
+    held_codes = held_codes[: len(held)]
     points, held_points = _centred(targets, held, encoding)
     fold, held_fold = _folds(targets), _folds(held)
     for number in range(FOLDS):

@@ -1,17 +1,36 @@
 """Property inference: a classifier that reads the answers of whole models."""
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from tapas.attacks._sklearn_models import seeded_clone
-from tapas.attacks.models._model_attack import ModelAttack
-from tapas.errors import NotTrainedError
-from tapas.models import Access
-from tapas.threat_models import Release
-from tapas.threat_models._model_game import ModelNeeds
+from tapas.attacks.models._model_attack import ModelAttack, model_briefing
+from tapas.game import Board, Briefing, Needs, Release
+from tapas.models import Access, Classifier
 
 LEAST = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class PropertyScorer:
+    """Probability that the property holds, by a classifier.
+
+    Attributes
+    ----------
+    classifier : classifier
+    """
+
+    classifier: Classifier
+
+    def score(self, values: np.ndarray) -> np.ndarray:
+        """Probability that the property holds, (models, 1)."""
+        return np.asarray(self.classifier.predict_proba(values[:, 0]))[:, [1]]
+
+    def decide(self, scores: np.ndarray) -> np.ndarray:
+        """Whether the property is likelier than not."""
+        return scores >= 0.5
 
 
 class PropertyClassifier(ModelAttack):
@@ -33,16 +52,22 @@ class PropertyClassifier(ModelAttack):
     label : str, optional
     """
 
-    needs = ModelNeeds(Access.LABELS, goal="property")
+    observation_depends_on: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, classifier: Any = None, *, label: str | None = None) -> None:
+    def __init__(self, classifier: Classifier | None = None, *, label: str | None = None) -> None:
         super().__init__(label)
         self.classifier = classifier
-        self._fitted: Any = None
 
-    def observe(self, release: Release, briefing: Any, *, rng: np.random.Generator) -> np.ndarray:
+    @property
+    def needs(self) -> Needs:
+        """Labels, and models of both kinds to learn from."""
+        return Needs("model", ("property",), access=Access.LABELS)
+
+    def observe(
+        self, release: Release, briefing: Briefing, *, rng: np.random.Generator
+    ) -> np.ndarray:
         """Answers to all probes in one row."""
-        model, probes = release.data, briefing.targets
+        model, probes = release.model, model_briefing(briefing).targets
         if model.access.shows(Access.SCORES):
             answers = np.log(np.maximum(model.predict_proba(probes.X), LEAST))
         else:
@@ -50,9 +75,7 @@ class PropertyClassifier(ModelAttack):
         means = answers.mean(axis=0)
         return np.concatenate([means, answers.ravel()])[None]
 
-    def fit(
-        self, observations: np.ndarray, secrets: np.ndarray, *, rng: np.random.Generator
-    ) -> Self:
+    def fit(self, board: Board, *, rng: np.random.Generator) -> PropertyScorer:
         """Train the classifier."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.pipeline import make_pipeline
@@ -60,15 +83,4 @@ class PropertyClassifier(ModelAttack):
 
         default = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
         model = default if self.classifier is None else self.classifier
-        self._fitted = seeded_clone(model, rng).fit(observations[:, 0], secrets[:, 0])
-        return self
-
-    def score(self, observations: np.ndarray) -> np.ndarray:
-        """Probability that the property holds."""
-        if self._fitted is None:
-            raise NotTrainedError(f"{self.label} is not trained yet: call train() first")
-        return self._fitted.predict_proba(observations[:, 0])[:, [1]]
-
-    def decide(self, scores: np.ndarray) -> np.ndarray:
-        """Whether the property is likelier than not."""
-        return scores >= 0.5
+        return PropertyScorer(seeded_clone(model, rng).fit(board.values[:, 0], board.secrets[:, 0]))

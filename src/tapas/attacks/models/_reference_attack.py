@@ -1,48 +1,53 @@
 """Attacks that compare the audited model with reference models on the same records."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
-from tapas.attacks.models._model_attack import ModelThresholdAttack
-from tapas.attacks.models._score_statistics import chosen_clip
-from tapas.errors import ConfigError, NotTrainedError
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks.models._model_attack import MembershipScorer, ModelThresholdAttack
+from tapas.attacks.models._score_statistics import Clip, checked_clip, chosen_clip
+from tapas.errors import IncompatibleAttackError
+from tapas.game import Board, Needs
 from tapas.models import Access
-from tapas.threat_models._model_game import ModelNeeds
 
 FEWEST = 4
 REHEARSALS = 16  # references attacked in turn to choose a threshold; more change little
 
 
+class Comparison(Protocol):
+    """Compares records on some models with the same records on reference models."""
+
+    def __call__(self, values: np.ndarray, references: Board) -> np.ndarray:
+        """Score of records observed on some models, (models, records)."""
+
+
 @dataclass(frozen=True, eq=False)
-class References:
-    """Observations of the same records on several models.
+class ReferenceScorer(MembershipScorer):
+    """Compares records with what they looked like on reference models.
 
     Attributes
     ----------
-    values : ndarray, (models, records, ...)
-    inside : ndarray of bool, (models, records)
-        Whether each model was trained on each record.
-    pairs : ndarray of int, (models,)
-        Equal for two models that were trained on complementary halves.
+    threshold : float
+    comparison : Comparison
+    references : Board
+        The judged records on the reference models; secrets tell who was inside.
     """
 
-    values: np.ndarray
-    inside: np.ndarray
-    pairs: np.ndarray
+    comparison: Comparison
+    references: Board
 
-    def without_pair_of(self, model: int) -> "References":
-        """All but a model and its complement, whose presence would tell who is inside it."""
-        kept = self.pairs != self.pairs[model]
-        return References(self.values[kept], self.inside[kept], self.pairs[kept])
+    def score(self, values: np.ndarray) -> np.ndarray:
+        """The comparison."""
+        return self.comparison(values, self.references)
 
 
 class ReferenceAttack(ModelThresholdAttack):
     """Judges a record on the audited model against the same record on reference models.
 
-    A subclass writes `compared`. The threshold is chosen by rehearsal: reference models are
+    A subclass writes `comparison`. The threshold is chosen by rehearsal: reference models are
     attacked in turn by means of the others, the complement of the attacked one left out.
 
     Parameters
@@ -55,69 +60,61 @@ class ReferenceAttack(ModelThresholdAttack):
     label : str, optional
     """
 
-    needs = ModelNeeds(Access.SCORES, references=FEWEST)
-
     def __init__(
-        self, criterion: Any = "accuracy", *, clip: float | str = "auto", label: str | None = None
+        self,
+        criterion: CriterionLike = "accuracy",
+        *,
+        clip: Clip = "auto",
+        label: str | None = None,
     ) -> None:
         super().__init__(criterion, label=label)
-        if clip != "auto" and (isinstance(clip, str) or not 0 < clip < 0.5):
-            raise ConfigError(f"clip must be 'auto' or strictly between 0 and 0.5, got {clip!r}")
-        self.clip = clip
-        # Reference models are observed in training, whatever fixes the threshold.
-        self.needs = ModelNeeds(Access.SCORES, references=FEWEST, inside=self._needs_inside())
-        self._references: References | None = None
-        self._clip = 0.0
+        self.clip = checked_clip(clip)
+
+    @property
+    def needs(self) -> Needs:
+        """Scores, and reference models, whatever fixes the threshold."""
+        return Needs(
+            "model",
+            ("membership",),
+            access=Access.SCORES,
+            references=FEWEST,
+            inside=self._needs_inside(),
+        )
 
     def _needs_inside(self) -> bool:
         return False
 
     @abstractmethod
-    def compared(self, observations: np.ndarray, references: References) -> np.ndarray:
-        """Score of records observed on some models (n, records, ...) given the references."""
+    def comparison(self, rehearsal: Board, clip: float) -> Comparison:
+        """How records are compared; whatever it depends on is chosen by rehearsal."""
 
-    def train(self, threat_model: Any, num_samples: int | None = None) -> None:
-        """Observe the judged records on the reference models, and rehearse."""
-        self._brief(threat_model)
-        rehearsed = threat_model.observe(self, num_samples, training=True)
-        judged = threat_model.observe_references(self, num_samples)
-        self._learn(
-            References(rehearsed.values, rehearsed.secrets, rehearsed.groups),
-            References(judged.values, judged.secrets, judged.groups),
-        )
+    def fit(self, board: Board, *, rng: np.random.Generator) -> ReferenceScorer:
+        """Keep the judged records on the reference models, and rehearse for the threshold."""
+        if len(board) < FEWEST:
+            raise IncompatibleAttackError(
+                f"{self.label} needs at least {FEWEST} reference models, got {len(board)}: ask "
+                f"for more"
+            )
+        board = replace(board, secrets=board.secrets.astype(bool))
+        rehearsal = board.rehearsal
+        comparison = self.comparison(rehearsal, chosen_clip(self.clip, rehearsal.values))
+        threshold = self._chosen_threshold(*rehearsed(comparison, rehearsal))
+        return ReferenceScorer(threshold, comparison, board.references)
 
-    def fit(
-        self, observations: np.ndarray, secrets: np.ndarray, *, rng: np.random.Generator
-    ) -> Self:
-        """Learn from the judged records on reference models that come in complementary pairs."""
-        references = References(observations, secrets, np.arange(len(observations)) // 2)
-        self._learn(references, references)
-        return self
 
-    def raw_score(self, observations: np.ndarray) -> np.ndarray:
-        """The comparison with the references that were observed in training."""
-        if self._references is None:
-            raise NotTrainedError(f"{self.label} knows no reference models yet: call train() first")
-        return self.compared(observations, self._references)
+def rehearsed(comparison: Comparison, references: Board) -> tuple[np.ndarray, np.ndarray]:
+    """Attack each reference by means of the others; return scores and who was inside."""
+    models = range(min(len(references), REHEARSALS))
+    scores = [
+        comparison(references.values[[model]], without_pair_of(references, model))[0]
+        for model in models
+    ]
+    return np.stack(scores), references.secrets[: len(scores)]
 
-    def _learn(self, rehearsed: References, judged: References) -> None:
-        self._clip = chosen_clip(self.clip, rehearsed.values)
-        self._references = judged
-        self._tune(rehearsed)
-        scores, inside = self._rehearse(rehearsed)
-        self._choose_threshold(scores, inside)
 
-    def _tune(self, rehearsed: References) -> None:
-        """For subclasses with something to choose before the threshold."""
-
-    def _rehearse(self, references: References) -> tuple[np.ndarray, np.ndarray]:
-        """Attack each reference by means of the others; return scores and who was inside."""
-        models = range(min(len(references.values), REHEARSALS))
-        scores = [
-            self.compared(references.values[[model]], references.without_pair_of(model))[0]
-            for model in models
-        ]
-        return np.stack(scores), references.inside[: len(scores)]
+def without_pair_of(references: Board, model: int) -> Board:
+    """All but a model and its complement, whose presence would tell who is inside it."""
+    return references.of_releases(references.groups != references.groups[model])
 
 
 def masked_moments(

@@ -1,17 +1,65 @@
 """The robust attack: is the record likelier under this model than others are?"""
 
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tapas._validate import check_choice, check_probability
-from tapas.attacks.models._reference_attack import ReferenceAttack, References, masked_moments
-from tapas.attacks.models._score_statistics import TRUE
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks.models._reference_attack import (
+    Comparison,
+    ReferenceAttack,
+    ReferenceScorer,
+    masked_moments,
+    rehearsed,
+)
+from tapas.attacks.models._score_statistics import TRUE, Clip
 from tapas.errors import ConfigError
+from tapas.game import Board
 from tapas.metrics import auc
 
 OFFLINE_WEIGHTS = np.arange(11) / 10
 DEFAULT_WEIGHT = 0.6
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationShare:
+    """Share of the population that a record stands out from, then its own likelihood ratio.
+
+    Attributes
+    ----------
+    mode : str
+        As in `RMIA`.
+    gamma, clip : float
+    weight : float
+        How far the mean outside stands for the mean of both worlds, offline.
+    population : ndarray or None
+        Ascending log ratios; without any, a record has its own log ratio.
+    """
+
+    mode: str
+    gamma: float
+    clip: float
+    weight: float
+    population: np.ndarray | None = None
+
+    def __call__(self, values: np.ndarray, references: Board) -> np.ndarray:
+        ratio = self._log_ratio(values, references)
+        if self.population is None:
+            return ratio
+        below = np.searchsorted(self.population, ratio - np.log(self.gamma), side="left")
+        tie_breaker = 0.5 + np.arctan(ratio) / np.pi
+        return (below + tie_breaker) / (len(self.population) + 1)
+
+    def _log_ratio(self, values: np.ndarray, references: Board) -> np.ndarray:
+        likelihoods = np.maximum(references.values[..., TRUE], self.clip)
+        _, outside, _ = masked_moments(likelihoods, ~references.secrets)
+        if self.mode == "online":
+            _, inside, _ = masked_moments(likelihoods, references.secrets)
+            mean = (inside + outside) / 2
+        else:
+            mean = ((1 + self.weight) * outside + (1 - self.weight)) / 2
+        return np.log(np.maximum(values[..., TRUE], self.clip)) - np.log(mean)
 
 
 class RMIA(ReferenceAttack):
@@ -51,18 +99,16 @@ class RMIA(ReferenceAttack):
         gamma: float = 1.0,
         a: float | None = None,
         *,
-        criterion: Any = "accuracy",
-        clip: float | str = "auto",
+        criterion: CriterionLike = "accuracy",
+        clip: Clip = "auto",
         label: str | None = None,
     ) -> None:
+        super().__init__(criterion, clip=clip, label=label)
         self.mode = check_choice(mode, "mode", ("online", "offline"))
         if not gamma > 0:
             raise ConfigError(f"gamma must be positive, got {gamma!r}")
         self.gamma = float(gamma)
         self.a = None if a is None else check_probability(a, "a")
-        self.a_ = DEFAULT_WEIGHT if a is None else self.a
-        self._population: np.ndarray | None = None
-        super().__init__(criterion, clip=clip, label=label)
 
     def _needs_inside(self) -> bool:
         return self.mode == "online"
@@ -70,36 +116,25 @@ class RMIA(ReferenceAttack):
     def _default_label(self) -> str:
         return f"RMIA({self.mode}, gamma={self.gamma:g})"
 
-    def compared(self, observations: np.ndarray, references: References) -> np.ndarray:
-        """Share of the population that the record stands out from, then its own ratio."""
-        ratio = self._log_ratio(observations, references)
-        if self._population is None:
-            return ratio
-        below = np.searchsorted(self._population, ratio - np.log(self.gamma), side="left")
-        tie_breaker = 0.5 + np.arctan(ratio) / np.pi
-        return (below + tie_breaker) / (len(self._population) + 1)
+    @property
+    def a_(self) -> float:
+        """The weight that was used, or would be without training."""
+        scorer = None if self._trained is None else self._trained.scorer
+        if isinstance(scorer, ReferenceScorer) and isinstance(scorer.comparison, PopulationShare):
+            return scorer.comparison.weight
+        return DEFAULT_WEIGHT if self.a is None else self.a
 
-    def _log_ratio(self, observations: np.ndarray, references: References) -> np.ndarray:
-        likelihoods = np.maximum(references.values[..., TRUE], self._clip)
-        _, outside, _ = masked_moments(likelihoods, ~references.inside)
-        if self.mode == "online":
-            _, inside, _ = masked_moments(likelihoods, references.inside)
-            mean = (inside + outside) / 2
-        else:
-            weight = DEFAULT_WEIGHT if self.a_ is None else self.a_
-            mean = ((1 + weight) * outside + (1 - weight)) / 2
-        return np.log(np.maximum(observations[..., TRUE], self._clip)) - np.log(mean)
-
-    def _tune(self, rehearsed: References) -> None:
-        self._population = None
+    def comparison(self, rehearsal: Board, clip: float) -> Comparison:
+        """The share of a population, for which records on rehearsed references stand."""
+        weight = DEFAULT_WEIGHT if self.a is None else self.a
+        ratio = PopulationShare(self.mode, self.gamma, clip, weight)
         if self.mode == "offline" and self.a is None:
-            self.a_ = max(
-                OFFLINE_WEIGHTS, key=lambda weight: self._rehearsed_auc(weight, rehearsed)
-            )
-        ratios, inside = self._rehearse(rehearsed)
-        self._population = np.sort(ratios[~inside])
+            tried = [replace(ratio, weight=float(weight)) for weight in OFFLINE_WEIGHTS]
+            ratio = max(tried, key=lambda one: _rehearsed_auc(one, rehearsal))
+        ratios, inside = rehearsed(ratio, rehearsal)
+        return replace(ratio, population=np.sort(ratios[~inside]))
 
-    def _rehearsed_auc(self, weight: float, references: References) -> float:
-        self.a_ = float(weight)
-        scores, inside = self._rehearse(references)
-        return float(np.mean([auc(*pair) for pair in zip(inside, scores, strict=True)]))
+
+def _rehearsed_auc(comparison: Comparison, references: Board) -> float:
+    scores, inside = rehearsed(comparison, references)
+    return float(np.mean([auc(*pair) for pair in zip(inside, scores, strict=True)]))

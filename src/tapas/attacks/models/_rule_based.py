@@ -1,14 +1,13 @@
 """The gap attack: models are right about the records they were trained on."""
 
-from collections.abc import Hashable
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from tapas.attacks.models._model_attack import ModelAttack
+from tapas.attacks._threshold import ThresholdScorer
+from tapas.attacks.models._model_attack import ModelAttack, model_briefing
+from tapas.game import Board, Briefing, Needs, Release
 from tapas.models import Access
-from tapas.threat_models import Release
-from tapas.threat_models._model_game import ModelNeeds
 
 
 class RuleBasedMIA(ModelAttack):
@@ -24,19 +23,21 @@ class RuleBasedMIA(ModelAttack):
     Reference: Yeom, Giacomelli, Fredrikson and Jha (2018).
     """
 
-    needs = ModelNeeds(Access.LABELS, training=False)
+    observation_depends_on: ClassVar[tuple[str, ...]] = ()
 
-    def observe(self, release: Release, briefing: Any, *, rng: np.random.Generator) -> np.ndarray:
+    @property
+    def needs(self) -> Needs:
+        """Labels."""
+        return Needs("model", ("membership",), training=False, access=Access.LABELS)
+
+    def observe(
+        self, release: Release, briefing: Briefing, *, rng: np.random.Generator
+    ) -> np.ndarray:
         """Whether each record is classified right."""
-        model, targets = release.data, briefing.targets
+        model, targets = release.model, model_briefing(briefing).targets
         right = model.predict_codes(targets.X) == model.codes_of(targets.y)
         return right.astype(float)
 
-    @property
-    def observation_key(self) -> Hashable:
-        """The same for all attacks of this kind."""
-        return type(self)
-
-    def decide(self, scores: np.ndarray) -> np.ndarray:
-        """Member where the model is right."""
-        return scores >= 0.5
+    def fit(self, board: Board, *, rng: np.random.Generator) -> ThresholdScorer:
+        """Nothing is learnt: members are those that the model is right about."""
+        return ThresholdScorer(0.5, True, False, (False, True), self.label)

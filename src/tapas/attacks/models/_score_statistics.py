@@ -1,12 +1,16 @@
 """What one query of a model's probabilities says about a record: a few numbers each."""
 
-from typing import Any
+from typing import Literal, TypeAlias
 
 import numpy as np
 
+from tapas.errors import ConfigError
 from tapas.models import Model, Records
 
+Clip: TypeAlias = float | Literal["auto"]
+
 CLASS, TRUE, REST, LARGEST, ENTROPY, MODIFIED, PREDICTED = range(7)
+NUM_STATISTICS = 7
 SMALLEST = 1e-300  # stands in for a probability of zero in a logarithm
 LEAST_CLIP, MOST_CLIP = 1e-12, 0.05
 USUAL_CLIP = 0.005
@@ -17,7 +21,7 @@ def score_statistics(model: Model, targets: Records) -> np.ndarray:
 
     Returns
     -------
-    ndarray, (records, 7)
+    ndarray, (records, `NUM_STATISTICS`)
         Code of the true class; its probability; that of all other classes together; the largest
         probability; sum of p ln p; modified entropy (Song and Mittal 2021), negated so that high
         means member; code of the likeliest class.
@@ -68,6 +72,13 @@ def logits(observations: np.ndarray, clip: float) -> np.ndarray:
     return np.log(np.maximum(true, clip)) - np.log(np.maximum(rest, clip))
 
 
-def chosen_clip(clip: Any, observations: np.ndarray) -> float:
+def checked_clip(clip: Clip) -> Clip:
+    """Return the clip asked for, if it is one."""
+    if clip != "auto" and (isinstance(clip, str) or not 0 < clip < 0.5):
+        raise ConfigError(f"clip must be 'auto' or strictly between 0 and 0.5, got {clip!r}")
+    return clip
+
+
+def chosen_clip(clip: Clip, observations: np.ndarray) -> float:
     """The clip asked for, or the one that fits the observations."""
     return clip_for(observations) if clip == "auto" else float(clip)

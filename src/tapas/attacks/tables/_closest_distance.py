@@ -1,15 +1,17 @@
 """Attacks that look for the synthetic record nearest to the target."""
 
-from collections.abc import Hashable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks._masked_targets import score_of_values, table_briefing, with_each_value
 from tapas.attacks._threshold import TrainableThresholdAttack
 from tapas.attacks.tables._distances import DistanceMetric, HammingDistance, blocks_of
-from tapas.attacks.tables._masked_targets import score_of_values, with_each_value
 from tapas.datasets import TabularDataset
-from tapas.threat_models import Briefing, Release
+from tapas.game import Briefing, Kind, Release
+
+__all__ = ["ClosestDistanceAIA", "ClosestDistanceMIA"]
 
 
 class _ClosestDistance(TrainableThresholdAttack):
@@ -18,25 +20,20 @@ class _ClosestDistance(TrainableThresholdAttack):
     def __init__(
         self,
         distance: DistanceMetric | None = None,
-        criterion: Any = "accuracy",
+        criterion: CriterionLike = "accuracy",
         label: str | None = None,
     ) -> None:
         super().__init__(criterion)
         self.distance = HammingDistance() if distance is None else distance
         self._label = label or f"ClosestDistance({self.distance.label}, {self.criterion})"
 
-    def _nearest(self, records: TabularDataset, release: Release) -> np.ndarray:
+    def _nearest(self, records: TabularDataset, synthetic: TabularDataset) -> np.ndarray:
         """Distance from each record to the nearest synthetic one; infinite if there is none."""
-        if len(release.data) == 0:
+        if len(synthetic) == 0:
             return np.full(len(records), np.inf)
-        blocks = blocks_of(records, len(release.data))
-        nearest = [np.asarray(self.distance(b, release.data)).min(axis=1) for b in blocks]
+        blocks = blocks_of(records, len(synthetic))
+        nearest = [np.asarray(self.distance(block, synthetic)).min(axis=1) for block in blocks]
         return np.concatenate(nearest).astype(float)
-
-    @property
-    def observation_key(self) -> Hashable:
-        """Attacks with the same distance observe the same."""
-        return self._shared_key(self.distance)
 
     @property
     def label(self) -> str:
@@ -61,22 +58,21 @@ class ClosestDistanceMIA(_ClosestDistance):
 
     Parameters
     ----------
-    distance : DistanceMetric
-        Hamming by default.
+    distance : DistanceMetric, optional
+        Between the target and synthetic records; Hamming by default.
     criterion : str or tuple
         See `TrainableThresholdAttack`.
     label : str, optional
     """
 
-    goals: ClassVar[tuple[str, ...]] = ("membership",)
+    goals: ClassVar[tuple[Kind, ...]] = ("membership",)
+    observation_depends_on: ClassVar[tuple[str, ...]] = ("distance",)
 
     def observe(
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Minus the distance to the nearest synthetic record, for each target."""
-        self._check_goal(briefing)
-        targets: Any = briefing.targets
-        return -self._nearest(targets, release)
+        return -self._nearest(table_briefing(briefing).targets, release.table)
 
 
 class ClosestDistanceAIA(_ClosestDistance):
@@ -98,21 +94,21 @@ class ClosestDistanceAIA(_ClosestDistance):
 
     Parameters
     ----------
-    distance : DistanceMetric
-        Hamming by default.
+    distance : DistanceMetric, optional
+        Between the target with each of the values and synthetic records; Hamming by default.
     criterion : str or tuple
         See `TrainableThresholdAttack`.
     label : str, optional
     """
 
-    goals: ClassVar[tuple[str, ...]] = ("attribute",)
+    goals: ClassVar[tuple[Kind, ...]] = ("attribute",)
+    observation_depends_on: ClassVar[tuple[str, ...]] = ("distance",)
 
     def observe(
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Relative nearness of each value, for each target."""
-        self._check_goal(briefing)
-        nearest = self._nearest(with_each_value(briefing), release)
+        nearest = self._nearest(with_each_value(table_briefing(briefing)), release.table)
         num_values = len(briefing.attribute_values)
         shares = _shares(nearest.reshape(-1, num_values))
         return score_of_values((1 - shares) / (num_values - 1))

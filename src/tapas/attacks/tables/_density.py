@@ -2,17 +2,18 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Mapping
 from math import log, pi
-from typing import Any
 
 import numpy as np
 
-from tapas.attacks._sklearn_models import Standardiser, parameters_key, seeded_clone
+from tapas.attacks._sklearn_models import DensityModel, Standardiser, seeded_clone
 from tapas.attacks.tables._distances import blocks_of
 from tapas.attacks.tables._numeric_parts import NumericParts, column_ranges, minkowski_sums
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError, NotTrainedError, SchemaError
+
+__all__ = ["DensityEstimator", "sklearnDensityEstimator"]
 
 
 class DensityEstimator(ABC):
@@ -22,7 +23,7 @@ class DensityEstimator(ABC):
     """
 
     @abstractmethod
-    def fit(self, dataset: TabularDataset) -> Any:
+    def fit(self, dataset: TabularDataset) -> object:
         """Learn from a dataset; what was learnt before is forgotten."""
 
     @abstractmethod
@@ -32,11 +33,6 @@ class DensityEstimator(ABC):
     def unfitted(self, rng: np.random.Generator) -> "DensityEstimator":
         """A copy to fit on one release; randomness follows `rng` where the estimator allows."""
         return copy.deepcopy(self)
-
-    @property
-    def key(self) -> Hashable:
-        """Equal for estimators that score alike; what they scored is then shared."""
-        return self
 
     @property
     def label(self) -> str:
@@ -65,9 +61,9 @@ class sklearnDensityEstimator(DensityEstimator):  # noqa: N801 - the documented 
     """
 
     def __init__(
-        self, model: Any, label: str | None = None, *, scale: TabularDataset | None = None
+        self, model: DensityModel, label: str | None = None, *, scale: TabularDataset | None = None
     ) -> None:
-        if not (hasattr(model, "fit") and hasattr(model, "score_samples")):
+        if not isinstance(model, DensityModel):
             raise ConfigError(
                 f"a density model needs the methods fit and score_samples, as scikit-learn's "
                 f"KernelDensity has them, got {model!r}"
@@ -81,9 +77,8 @@ class sklearnDensityEstimator(DensityEstimator):  # noqa: N801 - the documented 
         """A copy with an unfitted model."""
         twin = copy.copy(self)
         twin._fitted = None
-        twin.model = (
-            self.model if _is_gaussian_kernel(self.model) else seeded_clone(self.model, rng)
-        )
+        if _gaussian_bandwidth(self.model) is None:
+            twin.model = seeded_clone(self.model, rng)
         return twin
 
     def fit(self, dataset: TabularDataset) -> "sklearnDensityEstimator":
@@ -93,8 +88,11 @@ class sklearnDensityEstimator(DensityEstimator):  # noqa: N801 - the documented 
                 f"the data to scale by, {self.scale.label!r}, and the data to learn from have "
                 f"different descriptions"
             )
-        how = _GaussianKernel if _is_gaussian_kernel(self.model) else _Refitted
-        self._fitted = how(self.model, dataset, self.scale)
+        bandwidth = _gaussian_bandwidth(self.model)
+        if bandwidth is None:
+            self._fitted = _Refitted(self.model, dataset, self.scale)
+        else:
+            self._fitted = _GaussianKernel(bandwidth, dataset, self.scale)
         return self
 
     def score(self, dataset: TabularDataset) -> np.ndarray:
@@ -103,10 +101,9 @@ class sklearnDensityEstimator(DensityEstimator):  # noqa: N801 - the documented 
             raise NotTrainedError(f"{self.label} was not fitted yet: call fit(dataset) first")
         return self._fitted.score(dataset)
 
-    @property
-    def key(self) -> Hashable:
-        """Equal for equal models that are scaled alike."""
-        return type(self), parameters_key(self.model), self.scale
+    def __spec__(self) -> Mapping[str, object]:
+        """All attributes but the display name and what was learnt."""
+        return {n: value for n, value in vars(self).items() if n not in ("_label", "_fitted")}
 
     @property
     def label(self) -> str:
@@ -117,11 +114,14 @@ class sklearnDensityEstimator(DensityEstimator):  # noqa: N801 - the documented 
 class _Refitted:
     """Any scikit-learn density, fitted to the numeric form."""
 
-    def __init__(self, model: Any, data: TabularDataset, scale: TabularDataset | None) -> None:
+    def __init__(
+        self, model: DensityModel, data: TabularDataset, scale: TabularDataset | None
+    ) -> None:
         self.units = np.ones(1) if scale is None else column_ranges(scale.numeric().T)
         numbers = data.numeric() / self.units
         self.fill = Standardiser(numbers, rescale=False)
-        self.model = model.fit(self.fill(numbers))
+        model.fit(self.fill(numbers))
+        self.model = model
 
     def score(self, records: TabularDataset) -> np.ndarray:
         return np.asarray(self.model.score_samples(self.fill(records.numeric() / self.units)))
@@ -130,13 +130,15 @@ class _Refitted:
 class _GaussianKernel:
     """``log mean_y N(x; y, h^2 I)`` by one pass over distances."""
 
-    def __init__(self, model: Any, data: TabularDataset, scale: TabularDataset | None) -> None:
+    def __init__(
+        self, bandwidth: float, data: TabularDataset, scale: TabularDataset | None
+    ) -> None:
         parts = NumericParts.of(data)
         self.units = None if scale is None else NumericParts.of(scale).ranges()
         self.parts = parts if self.units is None else parts.scaled(self.units)
         self.fill = self.parts.means()
         self.parts = self.parts.filled(self.fill)
-        self.bandwidth = float(model.bandwidth)
+        self.bandwidth = bandwidth
         self.num_columns = data.description.encoded_dim
         self.num_rows = len(data)
 
@@ -153,14 +155,12 @@ class _GaussianKernel:
         return sums - log(self.num_rows) - volume
 
 
-def _is_gaussian_kernel(model: Any) -> bool:
+def _gaussian_bandwidth(model: DensityModel) -> float | None:
+    """Bandwidth of a density that can be evaluated directly; None for every other model."""
     from sklearn.neighbors import KernelDensity
 
-    return bool(
-        type(model) is KernelDensity
-        and model.kernel == "gaussian"
-        and model.metric == "euclidean"
-        and not model.metric_params
-        and isinstance(model.bandwidth, (int, float, np.number))
-        and model.bandwidth > 0
-    )
+    if not isinstance(model, KernelDensity) or type(model) is not KernelDensity:
+        return None
+    usual = model.kernel == "gaussian" and model.metric == "euclidean" and not model.metric_params
+    given = isinstance(model.bandwidth, (int, float, np.number)) and model.bandwidth > 0
+    return float(model.bandwidth) if usual and given else None

@@ -3,14 +3,23 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tapas._validate import listing
 from tapas.attacks.tables._numeric_parts import NumericParts, NumericWeights, minkowski_sums
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError, SchemaError
+
+__all__ = [
+    "DistanceMetric",
+    "HammingDistance",
+    "LpDistance",
+    "ScaledDistance",
+    "SumOfDistances",
+    "blocks_of",
+]
 
 LARGEST_MATRIX = 1 << 23
 
@@ -134,7 +143,7 @@ class LpDistance(DistanceMetric):
     """
 
     p: float = 2
-    weights: Any = None
+    weights: npt.ArrayLike | None = None
     scale: TabularDataset | None = None
 
     def __post_init__(self) -> None:
@@ -162,13 +171,13 @@ class LpDistance(DistanceMetric):
     def _weights_for(self, x: TabularDataset) -> NumericWeights | None:
         if self.weights is None:
             return None
-        expected = (x.description.encoded_dim,)
-        if self.weights.shape != expected:
+        weights, expected = np.asarray(self.weights), (x.description.encoded_dim,)
+        if weights.shape != expected:
             raise ConfigError(
                 f"weights must have one entry per numeric column ({expected[0]}), "
-                f"got shape {self.weights.shape}"
+                f"got shape {weights.shape}"
             )
-        return NumericWeights.of(x, self.weights)
+        return NumericWeights.of(x, weights)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LpDistance) or type(self) is not type(other):
@@ -178,8 +187,8 @@ class LpDistance(DistanceMetric):
     def __hash__(self) -> int:
         return hash(self._identity())
 
-    def _identity(self) -> tuple[Any, ...]:
-        weights = None if self.weights is None else tuple(self.weights.ravel().tolist())
+    def _identity(self) -> tuple[object, ...]:
+        weights = None if self.weights is None else tuple(np.ravel(self.weights).tolist())
         return self.p, weights, None if self.scale is None else id(self.scale)
 
     @property

@@ -1,16 +1,18 @@
 """Membership inference from where a release is denser than the population."""
 
-from collections.abc import Hashable
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks._masked_targets import table_briefing
 from tapas.attacks._threshold import TrainableThresholdAttack
 from tapas.attacks.tables._mixed_kernel import MixedKernel
-from tapas.datasets import TabularDataset
-from tapas.errors import ConfigError, IncompatibleAttackError
-from tapas.threat_models import Briefing, Release
+from tapas.errors import ConfigError
+from tapas.game import Briefing, Kind, Release
+
+__all__ = ["DOMIAS"]
 
 
 class DOMIAS(TrainableThresholdAttack):
@@ -44,11 +46,13 @@ class DOMIAS(TrainableThresholdAttack):
     label : str, optional
     """
 
-    goals: ClassVar[tuple[str, ...]] = ("membership",)
+    goals: ClassVar[tuple[Kind, ...]] = ("membership",)
+    needs_auxiliary: ClassVar[bool] = True
+    observation_depends_on: ClassVar[tuple[str, ...]] = ("bandwidth",)
 
     def __init__(
         self,
-        criterion: Any = "accuracy",
+        criterion: CriterionLike = "accuracy",
         bandwidth: float | None = None,
         label: str | None = None,
     ) -> None:
@@ -61,18 +65,12 @@ class DOMIAS(TrainableThresholdAttack):
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Log-ratio of the two densities at each target."""
-        self._check_goal(briefing)
-        targets: Any = briefing.targets
-        reference = reference_of(briefing, self.label)
-        if len(release.data) == 0:
+        about, synthetic = table_briefing(briefing), release.table
+        targets, reference = about.targets, about.reference(self.label)
+        if len(synthetic) == 0:
             return np.full(len(targets), -np.inf)
-        kernel = MixedKernel.between(release.data, reference, self.bandwidth)
-        return kernel.log_density(targets, release.data) - kernel.log_density(targets, reference)
-
-    @property
-    def observation_key(self) -> Hashable:
-        """Attacks with the same bandwidth observe the same."""
-        return self._shared_key(self.bandwidth)
+        kernel = MixedKernel.between(synthetic, reference, self.bandwidth)
+        return kernel.log_density(targets, synthetic) - kernel.log_density(targets, reference)
 
     @property
     def label(self) -> str:
@@ -80,18 +78,7 @@ class DOMIAS(TrainableThresholdAttack):
         return self._label
 
 
-def reference_of(briefing: Briefing, label: str) -> TabularDataset:
-    """The reference data of a briefing; an attack that needs it is refused without."""
-    reference = briefing.auxiliary
-    if not isinstance(reference, TabularDataset) or len(reference) == 0:
-        raise IncompatibleAttackError(
-            f"{label} compares the release with reference data, and the attacker holds none: give "
-            f"reference=... (or auxiliary data), or use ClosestDistanceMIA"
-        )
-    return reference
-
-
-def _checked_bandwidth(bandwidth: Any) -> float | None:
+def _checked_bandwidth(bandwidth: float | None) -> float | None:
     if bandwidth is None:
         return None
     number = isinstance(bandwidth, Real) and not isinstance(bandwidth, bool)

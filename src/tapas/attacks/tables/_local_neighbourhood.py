@@ -1,16 +1,24 @@
 """Attacks that look at all synthetic records around the target."""
 
-from collections.abc import Hashable
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks._masked_targets import (
+    levelled,
+    rows_with_value,
+    score_of_values,
+    table_briefing,
+)
 from tapas.attacks._threshold import TrainableThresholdAttack
 from tapas.attacks.tables._distances import DistanceMetric, HammingDistance, blocks_of
-from tapas.attacks.tables._masked_targets import levelled, rows_with_value, score_of_values
+from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError
-from tapas.threat_models import Briefing, Release
+from tapas.game import Briefing, Kind, Release
+
+__all__ = ["LocalNeighbourhoodAttack"]
 
 
 class LocalNeighbourhoodAttack(TrainableThresholdAttack):
@@ -42,13 +50,14 @@ class LocalNeighbourhoodAttack(TrainableThresholdAttack):
     label : str, optional
     """
 
-    goals: ClassVar[tuple[str, ...]] = ("membership", "attribute")
+    goals: ClassVar[tuple[Kind, ...]] = ("membership", "attribute")
+    observation_depends_on: ClassVar[tuple[str, ...]] = ("distance", "radius")
 
     def __init__(
         self,
         distance: DistanceMetric | None = None,
         radius: float = 1,
-        criterion: Any = "accuracy",
+        criterion: CriterionLike = "accuracy",
         label: str | None = None,
     ) -> None:
         super().__init__(criterion)
@@ -62,30 +71,25 @@ class LocalNeighbourhoodAttack(TrainableThresholdAttack):
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Share of the release, or of each value, in the ball around each target."""
-        self._check_goal(briefing)
-        if briefing.attribute is None:
-            inside = self._inside(briefing.targets, release.data)
-            return inside.sum(axis=1) / max(1, len(release.data))
-        inside = self._inside(
-            levelled(briefing.targets, briefing.attribute),  # type: ignore[arg-type]
-            levelled(release.data, briefing.attribute),
-        )
-        has_value = rows_with_value(briefing, release.data)
+        about, synthetic = table_briefing(briefing), release.table
+        targets, attribute = about.targets, about.attribute
+        if attribute is None:
+            return self._inside(targets, synthetic).sum(axis=1) / max(1, len(synthetic))
+        inside = self._inside(levelled(targets, attribute), levelled(synthetic, attribute))
+        has_value = rows_with_value(about, synthetic)
         counts = inside.astype(float) @ has_value.T.astype(float)
         sizes = np.maximum(1, inside.sum(axis=1, keepdims=True))
         none = counts.sum(axis=1, keepdims=True) == 0
         return score_of_values(np.where(none, 1 / len(has_value), counts / sizes))
 
-    def _inside(self, targets: Any, data: Any) -> np.ndarray:
-        if len(data) == 0:
+    def _inside(self, targets: TabularDataset, synthetic: TabularDataset) -> np.ndarray:
+        """Which synthetic records are in the ball around each target."""
+        if len(synthetic) == 0:
             return np.zeros((len(targets), 0), dtype=bool)
-        blocks = blocks_of(targets, len(data))
-        return np.concatenate([np.asarray(self.distance(b, data)) <= self.radius for b in blocks])
-
-    @property
-    def observation_key(self) -> Hashable:
-        """Attacks with the same distance and radius observe the same."""
-        return self._shared_key(self.distance, self.radius)
+        blocks = blocks_of(targets, len(synthetic))
+        return np.concatenate(
+            [np.asarray(self.distance(block, synthetic)) <= self.radius for block in blocks]
+        )
 
     @property
     def label(self) -> str:
@@ -93,7 +97,7 @@ class LocalNeighbourhoodAttack(TrainableThresholdAttack):
         return self._label
 
 
-def _checked_radius(radius: Any) -> float:
+def _checked_radius(radius: float) -> float:
     if not isinstance(radius, Real) or isinstance(radius, bool) or not float(radius) >= 0:
         raise ConfigError(f"radius must be a non-negative number, got {radius!r}")
     return float(radius)

@@ -1,17 +1,19 @@
 """Membership inference from who surrounds the target: synthetic or reference records."""
 
-from collections.abc import Hashable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from tapas._validate import check_count
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks._masked_targets import table_briefing
 from tapas.attacks._threshold import TrainableThresholdAttack
 from tapas.attacks.tables._distances import DistanceMetric, blocks_of
-from tapas.attacks.tables._domias import reference_of
 from tapas.attacks.tables._numeric_parts import NumericParts, minkowski_sums
 from tapas.datasets import TabularDataset
-from tapas.threat_models import Briefing, Release
+from tapas.game import Briefing, Kind, Release
+
+__all__ = ["Gower", "LocalNeighboursWithReference"]
 
 
 class LocalNeighboursWithReference(TrainableThresholdAttack):
@@ -45,13 +47,15 @@ class LocalNeighboursWithReference(TrainableThresholdAttack):
     label : str, optional
     """
 
-    goals: ClassVar[tuple[str, ...]] = ("membership",)
+    goals: ClassVar[tuple[Kind, ...]] = ("membership",)
+    needs_auxiliary: ClassVar[bool] = True
+    observation_depends_on: ClassVar[tuple[str, ...]] = ("k", "distance")
 
     def __init__(
         self,
         k: int = 5,
         distance: DistanceMetric | None = None,
-        criterion: Any = "accuracy",
+        criterion: CriterionLike = "accuracy",
         label: str | None = None,
     ) -> None:
         super().__init__(criterion)
@@ -64,16 +68,16 @@ class LocalNeighboursWithReference(TrainableThresholdAttack):
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Weighted synthetic share among the neighbours of each target."""
-        self._check_goal(briefing)
-        targets: Any = briefing.targets
-        reference = reference_of(briefing, self.label)
-        if len(release.data) == 0:
+        about, synthetic = table_briefing(briefing), release.table
+        targets, reference = about.targets, about.reference(self.label)
+        if len(synthetic) == 0:
             return np.full(len(targets), -np.inf)
-        pooled = release.data + reference
-        measure = self.distance or Gower(pooled)
+        pooled = synthetic + reference
+        measure = Gower(pooled) if self.distance is None else self.distance
         blocks = blocks_of(targets, len(pooled))
-        found = [self._share(np.asarray(measure(b, pooled)), len(release.data)) for b in blocks]
-        return np.concatenate(found)
+        return np.concatenate(
+            [self._share(np.asarray(measure(block, pooled)), len(synthetic)) for block in blocks]
+        )
 
     def _share(self, distances: np.ndarray, released: int) -> np.ndarray:
         number = min(self.k, distances.shape[1]) - 1
@@ -81,11 +85,6 @@ class LocalNeighboursWithReference(TrainableThresholdAttack):
         near = distances <= radius[:, None]
         synthetic = near[:, :released].mean(axis=1)
         return synthetic / (synthetic + near[:, released:].mean(axis=1))
-
-    @property
-    def observation_key(self) -> Hashable:
-        """Attacks with the same neighbours observe the same."""
-        return self._shared_key(self.k, self.distance)
 
     @property
     def label(self) -> str:

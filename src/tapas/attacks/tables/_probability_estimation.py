@@ -1,15 +1,19 @@
 """Membership inference from the density of a release at the target."""
 
-from collections.abc import Hashable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks._masked_targets import table_briefing
+from tapas.attacks._sklearn_models import DensityModel
 from tapas.attacks._threshold import TrainableThresholdAttack
 from tapas.attacks.tables._density import DensityEstimator, sklearnDensityEstimator
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError
-from tapas.threat_models import Briefing, Release
+from tapas.game import Briefing, Kind, Release
+
+__all__ = ["ProbabilityEstimationAttack"]
 
 
 class ProbabilityEstimationAttack(TrainableThresholdAttack):
@@ -39,12 +43,13 @@ class ProbabilityEstimationAttack(TrainableThresholdAttack):
         data.
     """
 
-    goals: ClassVar[tuple[str, ...]] = ("membership",)
+    goals: ClassVar[tuple[Kind, ...]] = ("membership",)
+    observation_depends_on: ClassVar[tuple[str, ...]] = ("estimator",)
 
     def __init__(
         self,
-        estimator: Any,
-        criterion: Any,
+        estimator: DensityEstimator | DensityModel,
+        criterion: CriterionLike,
         label: str | None = None,
         *,
         scale: TabularDataset | None = None,
@@ -63,19 +68,13 @@ class ProbabilityEstimationAttack(TrainableThresholdAttack):
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Log-density of each target under the release."""
-        self._check_goal(briefing)
-        targets: Any = briefing.targets
-        if len(release.data) == 0:
+        targets = table_briefing(briefing).targets
+        if len(release.table) == 0:
             return np.full(len(targets), -np.inf)
         density = self.estimator.unfitted(rng)
-        density.fit(release.data)
+        density.fit(release.table)
         scores = np.asarray(density.score(targets), dtype=float).reshape(len(targets))
         return np.where(np.isnan(scores), -np.inf, scores)
-
-    @property
-    def observation_key(self) -> Hashable:
-        """Attacks with the same estimator observe the same."""
-        return self._shared_key(self.estimator.key)
 
     @property
     def label(self) -> str:

@@ -1,15 +1,23 @@
 """Attribute inference by a classifier trained on the release."""
 
-from collections.abc import Hashable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from tapas.attacks._sklearn_models import Standardiser, parameters_key, seeded_clone
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks._masked_targets import rows_with_value, score_of_values, table_briefing
+from tapas.attacks._sklearn_models import (
+    Classifier,
+    Standardiser,
+    checked_classifier,
+    class_probabilities,
+    seeded_clone,
+)
 from tapas.attacks._threshold import TrainableThresholdAttack
-from tapas.attacks.tables._masked_targets import rows_with_value, score_of_values
-from tapas.errors import ConfigError
-from tapas.threat_models import Briefing, Release
+from tapas.datasets import TabularDataset
+from tapas.game import Briefing, Kind, Release, TableBriefing
+
+__all__ = ["SyntheticPredictorAttack"]
 
 
 class SyntheticPredictorAttack(TrainableThresholdAttack):
@@ -46,18 +54,19 @@ class SyntheticPredictorAttack(TrainableThresholdAttack):
         is none of the possible values, are left out.
     """
 
-    goals: ClassVar[tuple[str, ...]] = ("attribute",)
+    goals: ClassVar[tuple[Kind, ...]] = ("attribute",)
+    observation_depends_on: ClassVar[tuple[str, ...]] = ("estimator", "standardise")
 
     def __init__(
-        self, estimator: Any, criterion: Any, label: str | None = None, *, standardise: bool = True
+        self,
+        estimator: Classifier,
+        criterion: CriterionLike,
+        label: str | None = None,
+        *,
+        standardise: bool = True,
     ) -> None:
         super().__init__(criterion)
-        if isinstance(estimator, type) or not hasattr(estimator, "predict"):
-            raise ConfigError(
-                f"estimator must be a scikit-learn classifier such as LogisticRegression(), "
-                f"got {estimator!r}"
-            )
-        self.estimator = estimator
+        self.estimator = checked_classifier(estimator, "estimator")
         self.standardise = standardise
         self._label = label or f"SyntheticPredictor({estimator})"
 
@@ -65,52 +74,37 @@ class SyntheticPredictorAttack(TrainableThresholdAttack):
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Probability of each value, for each target."""
-        self._check_goal(briefing)
-        targets: Any = briefing.targets
-        has_value = rows_with_value(briefing, release.data)
+        about = table_briefing(briefing)
+        has_value = rows_with_value(about, release.table)
+        occurs = has_value.any(axis=1)
+        if occurs.sum() > 1:
+            return score_of_values(self._predicted(release.table, has_value, about, rng))
+        shape = (about.num_targets, len(has_value))
+        alike = np.where(occurs.any(), occurs, 1 / len(has_value))
+        return score_of_values(np.broadcast_to(alike, shape))
+
+    def _predicted(
+        self,
+        synthetic: TabularDataset,
+        has_value: np.ndarray,
+        briefing: TableBriefing,
+        rng: np.random.Generator,
+    ) -> np.ndarray:
+        """Probability of each value, (targets, values), by a classifier of the release."""
         # Ranks instead of values: an estimator would take fractions for something to regress on.
         names = [str(value) for value in briefing.attribute_values]
-        values = np.unique(names, return_inverse=True)[1]
-        usable, occurs = has_value.any(axis=0), has_value.any(axis=1)
-        shape = (len(targets), len(values))
-        if occurs.sum() < 2:
-            scores = occurs if occurs.any() else 1 / len(values)
-            return score_of_values(np.broadcast_to(np.asarray(scores, dtype=float), shape))
-        others = [briefing.attribute or ""]
-        known = release.data.view(exclude_columns=others).numeric()[usable]
+        ranks = np.unique(names, return_inverse=True)[1]
+        usable, hidden = has_value.any(axis=0), [str(briefing.attribute)]
+        known = synthetic.view(exclude_columns=hidden).numeric()[usable]
         prepare = Standardiser(known, rescale=self.standardise)
         model = seeded_clone(self.estimator, rng)
-        model.fit(prepare(known), values[has_value[:, usable].argmax(axis=0)])
-        asked = prepare(targets.view(exclude_columns=others).numeric())
-        return score_of_values(_probabilities(model, asked, values))
-
-    @property
-    def observation_key(self) -> Hashable:
-        """Attacks with equal estimators observe the same."""
-        return self._shared_key(parameters_key(self.estimator), self.standardise)
+        model.fit(prepare(known), ranks[has_value[:, usable].argmax(axis=0)])
+        asked = prepare(briefing.targets.view(exclude_columns=hidden).numeric())
+        found = np.zeros((len(asked), len(ranks)))
+        found[:, np.argsort(ranks)[model.classes_]] = class_probabilities(model, asked)
+        return found
 
     @property
     def label(self) -> str:
         """Display name."""
         return self._label
-
-
-def _probabilities(model: Any, records: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Probability of each value in the order of `values`; 0 for one that was not learnt."""
-    order = [int(np.flatnonzero(values == name)[0]) for name in model.classes_]
-    result = np.zeros((len(records), len(values)))
-    if hasattr(model, "predict_proba"):
-        result[:, order] = model.predict_proba(records)
-    elif hasattr(model, "decision_function"):
-        result[:, order] = _softmax(np.asarray(model.decision_function(records), dtype=float))
-    else:
-        result[:] = np.asarray(model.predict(records))[:, None] == values
-    return result
-
-
-def _softmax(margins: np.ndarray) -> np.ndarray:
-    """Margins as numbers that sum to 1; a single margin speaks for the second class."""
-    if margins.ndim == 1:
-        margins = np.stack([np.zeros_like(margins), margins], axis=1)
-    powers = np.exp(margins - margins.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)

@@ -1,0 +1,36 @@
+"""Files that are there whole or not at all."""
+
+import os
+import shutil
+import uuid
+from os import PathLike
+from pathlib import Path
+
+__all__ = ["write_bytes", "write_text"]
+
+
+def write_text(path: str | PathLike[str], text: str) -> None:
+    """Write UTF-8 text, with its line ends as they are: see `write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | PathLike[str], content: bytes) -> None:
+    """Write a file in one step, making its folder.
+
+    A reader finds the old content or the new one, never a part; a write that fails leaves the old
+    one. Of several writers at once, the last wins. Links are followed, permissions are kept.
+    """
+    target = Path(path).resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)  # a device or a pipe is written to, never replaced
+        return
+    temporary = target.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        temporary.write_bytes(content)
+        if target.exists():
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,154 @@
+"""Audits of generators, from an audit file."""
+
+from collections.abc import Sequence
+
+from tapas._spec import Plain
+from tapas._validate import listing
+from tapas.audit._audit import Subject
+from tapas.audit._built import Built
+from tapas.audit._config import AuditFile
+from tapas.audit._config_names import Names
+from tapas.audit._config_parts import GeneratorPart
+from tapas.audit._tables import Tables
+from tapas.audit._targets import Drawn, draw_targets
+from tapas.compat import GameThreatModel
+from tapas.datasets import TabularDataset
+from tapas.errors import ConfigError
+from tapas.game import Value
+from tapas.generators import Bootstrap, Generator, GeneratorFromObject, IndependentMarginals
+from tapas.threat_models import (
+    AttackerKnowledgeOnData,
+    AttackerKnowledgeOnGenerator,
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    CanaryMIA,
+    ExactDataKnowledge,
+    NoBoxKnowledge,
+    TargetedAIA,
+    TargetedMIA,
+    WhiteBoxKnowledge,
+)
+
+MOST_RECORDS = 1000  # of a private dataset, unless the file says otherwise
+_MECHANISMS = {
+    "black-box": BlackBoxKnowledge,
+    "no-box": NoBoxKnowledge,
+    "white-box": WhiteBoxKnowledge,
+}
+
+
+def generator_subjects(config: AuditFile, names: Names) -> Built:
+    """Every generator of the file, and the controls, under one threat model."""
+    whole = Tables(config, names).private()
+    drawn = draw_targets(whole, config, names)
+    knowledge, records = _knowledge(config, names, drawn.rest)
+    parts = config.generator or []
+
+    def subject(generator: Generator, part: GeneratorPart, name: str, control: bool) -> Subject:
+        box = _MECHANISMS[config.knowledge.mechanism](generator, part.records or records)
+        model = _threat_model(config, names, knowledge, drawn, box)
+        return Subject(model, name, role="control" if control else "audited")
+
+    subjects = []
+    for position, part in enumerate(parts):
+        key = "generator" if len(parts) == 1 else f"generator[{position}]"
+        subjects.append(subject(_generator(part, names, key), part, part.label or "", False))
+    if config.with_controls:
+        for name, made in controls():
+            subjects.append(subject(made, parts[0], name, True))
+    about_data: dict[str, Plain] = {"digest": whole.table.digest()}
+    if drawn.copies:
+        about_data["copies_of_targets_left_out"] = drawn.copies
+    return Built(tuple(subjects), {"data": about_data, "knowledge": {"records": records}})
+
+
+def controls() -> list[tuple[str, Bootstrap | IndependentMarginals]]:
+    """Where the scale ends and where it begins."""
+    return [
+        ("control: resampled records", Bootstrap()),
+        ("control: independent columns", IndependentMarginals()),
+    ]
+
+
+def attribute_values(data: TabularDataset, column: str, where: str) -> list[Value]:
+    """The listed values of a column."""
+    found = {c.name: c for c in data.description.parsed}.get(column)
+    if found is None or found.values is None:
+        raise ConfigError(
+            f"{where}: goal.attribute: {column!r} is not a column with listed values "
+            f"({listing(data.description.columns)}): give values"
+        )
+    return list(found.values)
+
+
+def _knowledge(
+    config: AuditFile, names: Names, data: TabularDataset
+) -> tuple[AttackerKnowledgeOnData, int]:
+    """What the attacker knows of the data, and the size of private datasets."""
+    wanted, where = config.knowledge, f"{names.where}: knowledge"
+    if wanted.data == "exact":
+        if wanted.records is not None:
+            raise ConfigError(f"{where}.records is for auxiliary data: set data.rows instead")
+        return ExactDataKnowledge(data), len(data)
+    held = int(wanted.split * len(data))
+    smaller = min(held, len(data) - held)
+    records = wanted.records or max(1, min(MOST_RECORDS, smaller // 2))
+    if records > smaller:
+        raise ConfigError(
+            f"{where}.records is {records}, but with split {wanted.split:g} of {len(data)} rows "
+            f"the smaller side has {smaller}"
+        )
+    knowledge = AuxiliaryDataKnowledge(
+        data, wanted.split, num_training_records=records, seed=config.seed
+    )
+    return knowledge, records
+
+
+def _generator(part: GeneratorPart, names: Names, key: str) -> Generator:
+    if part.use is not None:
+        made = names.make(part.use, part.parameters, part.label, ("generators",), key)
+        if hasattr(made, "generate") or not hasattr(made, "sample"):
+            return made
+        return GeneratorFromObject(made, label=part.label or type(made).__name__)
+    (program,) = part.command or [""]
+    beside = names.folder / program
+    if beside.is_file():
+        names.remember_file(program, beside)
+    return names.make(
+        "GeneratorFromExecutable",
+        {"exe": str(beside) if beside.is_file() else program, **part.parameters},
+        part.label or program,
+        ("generators",),
+        f"{key}.command",
+    )
+
+
+def _threat_model(
+    config: AuditFile,
+    names: Names,
+    knowledge: AttackerKnowledgeOnData,
+    drawn: Drawn,
+    box: AttackerKnowledgeOnGenerator,
+) -> GameThreatModel:
+    goal, seed = config.goal, config.seed
+    if goal.attribute is not None:
+        wanted = goal.attribute
+        values: Sequence[Value] = wanted.values or attribute_values(
+            drawn.rest, wanted.column, names.where
+        )
+        return TargetedAIA(
+            knowledge, drawn.targets, wanted.column, values, box, wanted.distribution, seed=seed
+        )
+    if goal.canaries is not None:
+        return CanaryMIA(
+            knowledge, drawn.targets, box, replace_target=goal.canaries.replace, seed=seed
+        )
+    how = goal.membership
+    return TargetedMIA(
+        knowledge,
+        drawn.targets,
+        box,
+        generate_pairs=how is None or how.pairs,
+        replace_target=how is not None and how.replace,
+        seed=seed,
+    )

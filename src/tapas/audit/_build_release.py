@@ -1,0 +1,76 @@
+"""Audits of a table that was released already, from files alone."""
+
+import warnings
+from dataclasses import asdict
+
+import numpy as np
+
+from tapas._random import Parts, part_stream
+from tapas._spec import Plain
+from tapas._validate import listing
+from tapas.audit._audit import Subject
+from tapas.audit._build_generator import controls
+from tapas.audit._built import Built
+from tapas.audit._config import AuditFile
+from tapas.audit._config_names import Names
+from tapas.audit._tables import Tables
+from tapas.datasets import TabularDataset
+from tapas.errors import ConfigError, TapasError, TapasWarning
+from tapas.threat_models import ObservedMIA
+
+
+def release_subjects(config: AuditFile, names: Names) -> Built:
+    """The release, and controls of the same size made from the private table."""
+    part = config.release
+    if part is None:
+        raise ConfigError(f"{names.where}: release is missing")
+    tables = Tables(config, names, without_text=True)
+    private = tables.private()
+    holdout = tables.beside(str(config.data.holdout), "data.holdout")
+    released = tables.beside(part.file, "release.file")
+    reference = None
+    if part.reference is not None:
+        reference = tables.beside(part.reference, "release.reference")
+    try:
+        game = ObservedMIA(
+            released, private, holdout, reference, part.known_share, seed=config.seed
+        )
+    except TapasError as error:
+        raise ConfigError(f"{names.where}: {error}") from error
+    _warn_of_identifiers(private, holdout)
+    subjects = [Subject(game, part.label or released.label)]
+    if config.with_controls:
+        made = _control_tables(private, len(released), config.seed)
+        subjects += [
+            Subject(game.with_release(table), name, role="control") for name, table in made.items()
+        ]
+    given = [private, holdout, released, *([] if reference is None else [reference])]
+    facts: dict[str, Plain] = {
+        "digest": [table.table.digest() for table in given],
+        "records": asdict(game.counts),
+    }
+    return Built(tuple(subjects), {"data": facts})
+
+
+def _warn_of_identifiers(private: TabularDataset, holdout: TabularDataset) -> None:
+    """Row numbers tell members from non-members without any leak."""
+    table = private.table.concat(holdout.table)
+    integers = [column.name for column in table.columns if column.kind == "integer"]
+    found = [name for name in integers if len(np.unique(table.column(name))) == len(table)]
+    if found:
+        warnings.warn(
+            f"{listing(found)}: a different whole number in every record. If these are "
+            f"identifiers, drop them: they can tell the two tables apart without any leak",
+            TapasWarning,
+            stacklevel=3,
+        )
+
+
+def _control_tables(private: TabularDataset, rows: int, seed: int) -> dict[str, TabularDataset]:
+    """Where the scale ends and where it begins, for releases of this size."""
+    texts = any(column.kind == "string" for column in private.description.parsed)
+    return {
+        name: generator(private, rows, random_state=part_stream(seed, Parts.CONTROL_TABLES, number))
+        for number, (name, generator) in enumerate(controls())
+        if generator.accepts_free_text or not texts
+    }

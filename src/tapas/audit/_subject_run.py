@@ -1,0 +1,249 @@
+"""Carry an audit out on one subject: play, learn once, score what is new at each look."""
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
+from tapas.engine import Progress, Workers
+from tapas.errors import MechanismError
+from tapas.game import (
+    PHASES,
+    Board,
+    Judgement,
+    Ledger,
+    Observer,
+    Phase,
+    Player,
+    Scorer,
+    TrialPolicy,
+    judge,
+    learning_parts,
+    refuse_unfit,
+)
+from tapas.results import AttackCrash, LabelInferenceAttackSummary, ScoreTable, TrialFailure
+
+_ALL = "all"
+Summaries = dict[tuple[int, int], LabelInferenceAttackSummary]  # by target and attack
+
+
+@dataclass
+class _Part:
+    """What one attack learnt about the targets that it learns about together."""
+
+    attack: AttackDoors
+    observer: Observer
+    scorer: Scorer
+    targets: slice
+    judged: list[Judgement] = field(default_factory=list)
+
+    @property
+    def num_judged(self) -> int:
+        return sum(len(one.board) for one in self.judged)
+
+
+class SubjectRun:
+    """One subject of an audit, under way.
+
+    Parameters
+    ----------
+    threat_model : GameThreatModel
+        Not changed: a view of it runs as the audit wants.
+    attacks : sequence of AttackDoors
+    num_train, num_test : int or None
+        None plays as many trials as the game has.
+    ledger : Ledger
+    workers : Workers
+    policy : TrialPolicy
+    tracker : type, optional
+        Shows progress.
+    """
+
+    def __init__(
+        self,
+        threat_model: GameThreatModel,
+        attacks: Sequence[AttackDoors],
+        num_train: int | None,
+        num_test: int | None,
+        *,
+        ledger: Ledger,
+        workers: Workers,
+        policy: TrialPolicy,
+        tracker: Callable[..., Progress] | None = None,
+    ) -> None:
+        self.threat_model = copy.copy(threat_model)
+        self.threat_model.remember_in(ledger)
+        self.threat_model.workers = workers
+        self.threat_model.policy = policy
+        self.threat_model.iterator_tracker = tracker or threat_model.iterator_tracker
+        self.attacks = tuple(attacks)
+        self.crashes: list[AttackCrash] = []
+        self.player: Player = self.threat_model.player()
+        self.num_train = self._number("train", num_train)
+        self.num_test = self._number("test", num_test)
+        self._parts: list[_Part] = []
+        self._by_doors: list[AttackDoors] = []
+
+    def _number(self, phase: Phase, asked: int | None) -> int:
+        available = self.player.game.rounds(phase)
+        wanted = self.threat_model.default_trials if asked is None else asked
+        if available is None:
+            return wanted or 0
+        return available if wanted is None or available <= 1 else min(wanted, available)
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def learn(self) -> None:
+        """Play the training trials, and let every attack learn from them once."""
+        observers = self._observers()
+        learning = [attack for attack in observers if attack.needs.training]
+        self._play("train", self.num_train, {one: observers[one] for one in learning})
+        for attack, observer in observers.items():
+            if not self._has_crashed(attack):
+                self._learn(attack, observer)
+
+    def _observers(self) -> dict[AttackDoors, Observer]:
+        found = {}
+        for attack in self.attacks:
+            try:
+                refuse_unfit(needs_of(attack), attack.label, self.player.game.setting)
+                if attack.writes_doors:
+                    self._by_doors.append(attack)
+                else:
+                    found[attack] = self.player.observer(attack)
+            except MechanismError:
+                raise
+            except Exception as error:
+                self._note_crash(attack, _ALL, error)
+        return found
+
+    def _play(self, phase: Phase, count: int, observers: dict[AttackDoors, Observer]) -> None:
+        """Play trials that all attacks observe; an attack that fails is left out."""
+        if not observers:
+            return
+        try:
+            self.player.play(phase, count, tuple(observers.values()))
+        except MechanismError:
+            raise
+        except Exception:
+            for attack, observer in observers.items():
+                try:
+                    self.player.play(phase, count, (observer,))
+                except MechanismError:
+                    raise
+                except Exception as error:
+                    self._note_crash(attack, _ALL, error)
+
+    def _learn(self, attack: AttackDoors, observer: Observer) -> None:
+        game = self.player.game
+        board = Board.empty(game.goal)
+        if attack.needs.training:
+            board = self.player.board(observer, "train", self.num_train)
+        for targets in learning_parts(attack, game):
+            try:
+                about = board.of_targets(targets) if len(board) else board
+                scorer = attack.fit(about, rng=game.fitting_rng())
+                self._parts.append(_Part(attack, observer, scorer, targets))
+            except Exception as error:
+                self._note_crash(attack, self._name(targets), error)
+
+    # -- judging -----------------------------------------------------------------------------
+
+    def test(self, count: int) -> list[LabelInferenceAttackSummary]:
+        """Play the first `count` test trials, score those that are new, and sum up."""
+        observers = {part.attack: part.observer for part in self._parts}
+        self._play("test", count, observers)
+        return self.judged(count)
+
+    def judged(self, count: int) -> list[LabelInferenceAttackSummary]:
+        """Summaries of the first `count` test trials that were played."""
+        found: Summaries = {}
+        for part in self._parts:
+            if not self._has_crashed(part.attack):
+                self._score(part, count, found)
+        for attack in self._by_doors:
+            self._ask(attack, count, found)
+        return [found[key] for key in sorted(found)]
+
+    def _score(self, part: _Part, count: int, found: Summaries) -> None:
+        try:
+            board = self.player.board(part.observer, "test", count)
+            new = board.of_releases(slice(part.num_judged, None)).of_targets(part.targets)
+            if len(new):
+                part.judged.append(judge(part.scorer, new))
+            summaries = self._table(part).summaries()
+        except MechanismError:
+            raise
+        except Exception as error:
+            self._note_crash(part.attack, self._name(part.targets), error)
+            return
+        first = part.targets.start or 0
+        position = self.attacks.index(part.attack)
+        for number, summary in enumerate(summaries):
+            found[first + number, position] = summary
+
+    def _table(self, part: _Part) -> ScoreTable:
+        game = self.player.game
+        scores = [one.scores for one in part.judged if one.scores is not None]
+        boards = [one.board for one in part.judged]
+        return ScoreTable(
+            scores=np.concatenate(scores) if len(scores) == len(boards) else None,
+            decisions=np.concatenate([one.decisions for one in part.judged]),
+            secrets=np.concatenate([board.secrets for board in boards]),
+            groups=np.concatenate([board.groups for board in boards]),
+            targets=game.target_labels[part.targets],
+            goal=game.goal,
+            relation=game.relation,
+            mechanism=game.label,
+            attack=part.attack.label,
+            data=game.data_label,
+            coins=game.setting.coins,
+        )
+
+    def _ask(
+        self,
+        attack: AttackDoors,
+        count: int,
+        found: dict[tuple[int, int], LabelInferenceAttackSummary],
+    ) -> None:
+        """Let an attack that writes the documented methods train and judge by them."""
+        model = self.threat_model
+        views = list(model) if isinstance(model, TargetViews) else [model]
+        for number, view in enumerate(views):
+            try:
+                attack.train(view, self.num_train)
+                summary = view.test(attack, count)
+                if isinstance(summary, LabelInferenceAttackSummary):
+                    found[number, self.attacks.index(attack)] = summary
+            except MechanismError:
+                raise
+            except Exception as error:
+                self._note_crash(attack, self._name(slice(number, number + 1)), error)
+
+    # -- what is left behind -----------------------------------------------------------------
+
+    def failures(self) -> list[TrialFailure]:
+        """Trials in which the mechanism failed."""
+        return [
+            TrialFailure(phase, index, message)
+            for phase in PHASES
+            for index, message in sorted(self.player.ledger.failures(phase).items())
+        ]
+
+    def played(self) -> dict[str, int]:
+        """How many trials were played, by phase."""
+        return {phase: len(self.player.ledger.indices(phase)) for phase in PHASES}
+
+    def _name(self, targets: slice) -> str:
+        names = self.player.game.target_labels[targets]
+        return names[0] if len(names) == 1 else _ALL
+
+    def _note_crash(self, attack: AttackDoors, target: str, error: Exception) -> None:
+        crash = AttackCrash(attack.label, target, f"{type(error).__name__}: {error}")
+        if crash not in self.crashes:
+            self.crashes.append(crash)
+
+    def _has_crashed(self, attack: AttackDoors) -> bool:
+        return any(one.attack == attack.label and one.target == _ALL for one in self.crashes)

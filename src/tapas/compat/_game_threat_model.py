@@ -1,0 +1,380 @@
+"""The documented methods of a threat model, on top of any game."""
+
+import logging
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tapas._validate import check_choice, check_count
+from tapas.compat._attack import AttackDoors, Trained, needs_of
+from tapas.compat._foreign_attack import AttackLike, as_attack
+from tapas.compat._threat_model import TrainableThreatModel
+from tapas.datasets import TabularDataset
+from tapas.engine import Progress, Workers
+from tapas.errors import (
+    IncompatibleAttackError,
+    NotTrainedError,
+    TapasWarning,
+    ThreatModelError,
+)
+from tapas.game import (
+    Address,
+    Board,
+    Briefing,
+    Game,
+    Judgement,
+    Ledger,
+    Phase,
+    Player,
+    TableBriefing,
+    Trial,
+    TrialPolicy,
+    fit_scorer,
+    judge,
+    refuse_unfit,
+)
+from tapas.results import AttackSummary, ScoreTable
+
+__all__ = ["GameThreatModel"]
+
+_log = logging.getLogger(__name__)
+
+
+class GameThreatModel(TrainableThreatModel):
+    """A threat model that plays a game; trials are remembered and shared by all attacks.
+
+    A subclass provides `game`.
+    """
+
+    # How many trials are played where nobody says; None is as many as are remembered.
+    default_trials: int | None = None
+
+    def __init__(
+        self,
+        *,
+        memorise_datasets: bool = True,
+        iterator_tracker: Callable[..., Progress] | None = None,
+        num_concurrent: int = 1,
+        n_jobs: int | None = None,
+        executor: Executor | None = None,
+    ) -> None:
+        self.memorise_datasets = memorise_datasets
+        self.iterator_tracker = iterator_tracker
+        self.num_concurrent = check_count(num_concurrent, "num_concurrent", minimum=1)
+        self.workers = Workers(n_jobs, executor)
+        self.policy = TrialPolicy()
+        self._ledger = Ledger()
+
+    @property
+    @abstractmethod
+    def game(self) -> Game:
+        """What is played."""
+
+    @property
+    def seed(self) -> int:
+        """Everything random follows from it."""
+        return self.game.seed
+
+    @property
+    def subject_label(self) -> str:
+        """A name to tell what is attacked apart by."""
+        return self.game.label
+
+    @property
+    def _targets(self) -> slice:
+        """Which targets this threat model, or this view of it, is about."""
+        return slice(None)
+
+    @property
+    def _is_about_one(self) -> bool:
+        return len(range(*self._targets.indices(self.game.briefing("test").num_targets))) == 1
+
+    # -- trials ------------------------------------------------------------------------------
+
+    def draw_trial(self, phase: Phase, index: int) -> Trial:
+        """Play one trial (again): a pure function of the threat model, its seed and the address.
+
+        Parameters
+        ----------
+        phase : {"train", "test"}
+        index : int
+        """
+        check_choice(phase, "phase", ("train", "test"))
+        game, wanted = self.game, check_count(index, "index")
+        at_once, last = game.trials_at_once(phase), game.rounds(phase)
+        first = wanted - wanted % at_once
+        stop = first + at_once if last is None else min(first + at_once, last)
+        if wanted >= stop:
+            raise ThreatModelError(f"there are {last} {phase} trials, and no trial {wanted}")
+        addresses = [Address(game.seed, phase, number) for number in range(first, stop)]
+        return game.play(addresses)[wanted - first]
+
+    def generate_training_samples(
+        self, num_samples: int | None = None, ignore_memory: bool = False
+    ) -> tuple[list[object], list[object]]:
+        """Simulated releases and their secrets: exactly `num_samples`, or all remembered ones."""
+        return self._generate_samples(num_samples, True, ignore_memory)
+
+    def _generate_samples(
+        self, num_samples: int | None = None, training: bool = True, ignore_memory: bool = False
+    ) -> tuple[list[object], list[object]]:
+        if self.game.setting.test == 1:
+            raise IncompatibleAttackError(
+                "there is only one release, which exists already, and no others can be simulated: "
+                "use an attack that observes it, such as ClosestDistanceMIA or LossMIA"
+            )
+        trials = self._trials(num_samples, training, ignore_memory)
+        return [_handed_out(trial) for trial in trials], [self._secret(trial) for trial in trials]
+
+    def _secret(self, trial: Trial) -> object:
+        chosen = trial.secrets[self._targets]
+        return chosen[0] if len(chosen) == 1 else list(chosen)
+
+    def _trials(
+        self, num_samples: int | None, training: bool, ignore_memory: bool = False
+    ) -> list[Trial]:
+        phase: Phase = "train" if training else "test"
+        player = self._player(ignore_memory)
+        return player.trials(phase, self._count(phase, num_samples, player.ledger))
+
+    def _count(self, phase: Phase, num_samples: int | None, ledger: Ledger) -> int:
+        """How many trials are meant: those asked for, or all that there are."""
+        available = self.game.rounds(phase)
+        if available is not None:
+            return self._limited(phase, available, num_samples)
+        if num_samples is not None:
+            return check_count(num_samples, "num_samples")
+        if self.default_trials is not None:
+            return self.default_trials
+        remembered = len(ledger.indices(phase))
+        if remembered == 0:
+            warnings.warn(
+                f"no {phase} trials are remembered and num_samples is None: there is nothing to "
+                f"use. Give num_samples.",
+                TapasWarning,
+                stacklevel=5,
+            )
+        return remembered
+
+    def _limited(self, phase: Phase, available: int, num_samples: int | None) -> int:
+        if num_samples is None or self.game.setting.test == 1 == available:
+            return available
+        if available == 0:
+            return check_count(num_samples, "num_samples")  # the game says why it cannot be had
+        models = self.game.setting.release == "model"
+        number = check_count(num_samples, "num_samples", minimum=2 if models else 0)
+        if number > available:
+            more = f"num_shadows={number}" if models else "releases"
+            raise ThreatModelError(
+                f"{number} {phase} trials were asked for, but there are {available}: ask for "
+                f"fewer, or make the threat model with more ({more})"
+            )
+        return number
+
+    def _player(self, ignore_memory: bool = False) -> Player:
+        player = Player(
+            game=self.game,
+            ledger=self._remembered(),
+            workers=self.workers,
+            policy=self.policy,
+            tracker=self.iterator_tracker,
+            num_concurrent=self.num_concurrent,
+        )
+        if self.memorise_datasets and not ignore_memory:
+            return player
+        fresh = Ledger()
+        fresh.probed = player.ledger.probed
+        return replace(player, ledger=fresh, round=player.ledger.next_round())
+
+    def player(self) -> Player:
+        """Plays the game on what is remembered."""
+        return self._player()
+
+    def remember_in(self, ledger: Ledger) -> None:
+        """Use this ledger from now on."""
+        self._ledger, ledger.made_of = ledger, self._made_of()
+        self.memorise_datasets = True
+
+    def _remembered(self) -> Ledger:
+        """The ledger; a new one where the game has become another since it was used last."""
+        digest = self._made_of()
+        if self._ledger.made_of not in (None, digest):
+            _log.warning(
+                "the threat model has changed since its trials were played: they are played again"
+            )
+            self._ledger = Ledger()
+        self._ledger.made_of = digest
+        return self._ledger
+
+    def _made_of(self) -> str | None:
+        """What tells whether this very object has changed; None where it cannot."""
+        return None
+
+    # -- attacks -----------------------------------------------------------------------------
+
+    def briefing(self, *, all_targets: bool = False) -> Briefing:
+        """What an attack is told: about the current target, or about all of them."""
+        briefing = self.game.briefing("test")
+        if all_targets or not isinstance(briefing, TableBriefing):
+            return briefing
+        chosen = range(*self._targets.indices(briefing.num_targets))
+        return briefing if len(chosen) == briefing.num_targets else briefing.only(chosen)
+
+    def check(self, attack: AttackDoors) -> None:
+        """Refuse an attack that this setting does not allow, and say which would fit."""
+        refuse_unfit(needs_of(attack), attack.label, self.game.setting)
+
+    def observe(
+        self,
+        attack: AttackDoors,
+        num_samples: int | None = None,
+        *,
+        training: bool = True,
+        ignore_memory: bool = False,
+    ) -> Board:
+        """Let an attack observe releases where they are made; only observations are collected.
+
+        All targets are observed together and remembered, so that the views of several targets do
+        the work once. An observation whose second axis has length 1 is the same for all targets.
+        """
+        self.check(attack)
+        phase: Phase = "train" if training else "test"
+        player = self._player(ignore_memory)
+        board = player.board(
+            player.observer(attack), phase, self._count(phase, num_samples, player.ledger)
+        )
+        return board.of_targets(self._targets) if len(board) else board
+
+    def trained(self, attack: AttackDoors, num_samples: int | None) -> Trained:
+        """Let an attack observe and learn."""
+        self.check(attack)
+        observer = self._player().observer(attack) if attack.observes else None
+        if not attack.needs.training:
+            board = Board.empty(self.game.goal)
+        elif attack.learns_from_own_scores:
+            # A door may ask the one that it overrides, which shows what is observed.
+            attack._trained = Trained(self.briefing(), observer, _AsSeen(), self._is_about_one)
+            board = self.scored_samples(attack, num_samples, training=True)
+        else:
+            board = self.observe(attack, num_samples, training=True)
+        scorer = fit_scorer(attack, board, self.game)
+        return Trained(self.briefing(), observer, scorer, self._is_about_one)
+
+    def scored_samples(
+        self, attack: AttackDoors, num_samples: int | None, *, training: bool
+    ) -> Board:
+        """Let an attack score releases by its own documented method."""
+        trials = self._trials(num_samples, training)
+        scores = attack.attack_score([_handed_out(trial) for trial in trials])
+        if scores is None:
+            raise IncompatibleAttackError(f"{attack.label} neither observes nor scores releases")
+        return self._board(trials, np.asarray(scores)[:, None])
+
+    def _board(self, trials: list[Trial], values: np.ndarray) -> Board:
+        secrets = np.stack([trial.secrets for trial in trials])[:, self._targets]
+        groups = np.array([trial.group for trial in trials], dtype=int)
+        return Board(values, secrets, groups, self.game.goal, np.ones(secrets.shape[1], dtype=bool))
+
+    def judged_records(self) -> pd.DataFrame | None:
+        """Who is judged, one row per entry of a summary; None where targets are named."""
+        return None
+
+    def queries(self, attack: AttackDoors) -> int:
+        """How many records an attack has asked a model that exists already about."""
+        player = self._player()
+        return player.queries(player.observer(attack))
+
+    # -- judging -----------------------------------------------------------------------------
+
+    def test(
+        self,
+        attack: AttackLike,
+        num_samples: int | None = None,
+        ignore_memory: bool = False,
+    ) -> AttackSummary:
+        """Play test trials against a trained attack; every release is scored exactly once.
+
+        Returns
+        -------
+        AttackSummary
+            Of the target, or of all judged records where they share one release.
+        """
+        asked = as_attack(attack)
+        if asked.writes_doors or (asked._trained is None and asked.needs.training):
+            judged = self._judged_by_doors(asked, num_samples, ignore_memory)
+        else:
+            judged = self._judged(asked, num_samples, ignore_memory)
+        summary: AttackSummary = self._summary(judged, asked)
+        return summary
+
+    def _judged(
+        self, attack: AttackDoors, num_samples: int | None, ignore_memory: bool
+    ) -> Judgement:
+        trained = attack._trained or self.trained(attack, None)
+        if trained.observer is None:
+            raise NotTrainedError(f"{attack.label} does not observe releases")
+        player = self._player(ignore_memory)
+        count = self._count("test", num_samples, player.ledger)
+        board = player.board(trained.observer, "test", count)
+        return judge(trained.scorer, board.of_targets(self._targets) if len(board) else board)
+
+    def _judged_by_doors(
+        self, attack: AttackDoors, num_samples: int | None, ignore_memory: bool
+    ) -> Judgement:
+        self.check(attack)
+        if attack.briefing is None:
+            attack.briefing = self.briefing()  # trained by other means than train()
+        trials = self._trials(num_samples, False, ignore_memory)
+        releases = [_handed_out(trial) for trial in trials]
+        scores = attack.attack_score(releases)
+        if scores is None or attack.decides_by_door:
+            decisions = np.asarray(attack.attack(releases))[:, None]
+        else:
+            learnt = attack._require_trained().scorer
+            decisions = np.asarray(learnt.decide(np.asarray(scores)[:, None]))
+        values = np.empty((len(trials), 1)) if scores is None else np.asarray(scores)[:, None]
+        return Judgement(self._board(trials, values), None if scores is None else values, decisions)
+
+    def _summary(self, judged: Judgement, attack: AttackDoors) -> Any:
+        """An AttackSummary; a user's subclass may wrap results as it likes."""
+        return self._table(judged, attack.label).summaries()[0]
+
+    def _table(self, judged: Judgement, attack_label: str) -> ScoreTable:
+        game = self.game
+        return ScoreTable(
+            scores=judged.scores,
+            decisions=judged.decisions,
+            secrets=judged.board.secrets,
+            groups=judged.board.groups,
+            targets=game.target_labels[self._targets],
+            goal=game.goal,
+            relation=game.relation,
+            mechanism=game.label,
+            attack=attack_label,
+            data=game.data_label,
+            coins=game.setting.coins,
+        )
+
+
+class _AsSeen:
+    """What is observed is the score; nothing is decided yet."""
+
+    def score(self, values: np.ndarray) -> np.ndarray:
+        return values
+
+    def decide(self, scores: np.ndarray) -> np.ndarray:
+        raise NotTrainedError("nothing was learnt yet to decide by")
+
+
+def _handed_out(trial: Trial) -> object:
+    """What the doors give: a copy of the data, or the whole release in a white-box setting."""
+    if trial.release.mechanism is not None:
+        return trial.release
+    data = trial.release.data
+    return data.copy() if isinstance(data, TabularDataset) else data

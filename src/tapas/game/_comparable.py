@@ -1,0 +1,168 @@
+"""Who can be compared: members and non-members that differ by membership alone.
+
+A record whose values occur on both sides is neither: nobody could say whether it is a member. It
+is left out on both sides. That alone would favour one side where the sides differ in size, because
+repeated records of the larger side have less chance to meet a copy on the smaller one: values that
+are repeated on the larger side are therefore thinned out by just that chance, so that the values of
+those that remain say nothing about their side.
+"""
+
+from dataclasses import dataclass
+from typing import Generic, Protocol, Self, TypeVar
+
+import numpy as np
+
+from tapas._random import Parts, part_stream
+from tapas.errors import ThreatModelError
+
+__all__ = ["Candidates", "Compared", "Gathered", "compare_sides", "split_sides"]
+
+FEWEST = 2  # judged records of each side
+
+
+class Gathered(Protocol):
+    """Records that can be gathered by position and joined."""
+
+    def __len__(self) -> int:
+        """How many records there are."""
+
+    def take(self, positions: np.ndarray) -> Self:
+        """Some of the records."""
+
+    def concat(self, *others: Self) -> Self:
+        """These records, then those of others."""
+
+
+Records_ = TypeVar("Records_", bound=Gathered)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates(Generic[Records_]):
+    """Records with their membership, in an order that says nothing.
+
+    Attributes
+    ----------
+    records : Records or table
+    members : ndarray of bool
+    rows : ndarray of int
+        Position in the members or the non-members that were given.
+    """
+
+    records: Records_
+    members: np.ndarray
+    rows: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Rows of members and of non-members that can be compared.
+
+    Attributes
+    ----------
+    rows : tuple of ndarray
+        Of the members and of the non-members.
+    on_both_sides : (int, int)
+        How many of either were left out because they occur on the other side too.
+    thinned : int
+        How many repeated ones of the larger side were left out to make up for that.
+    """
+
+    rows: tuple[np.ndarray, np.ndarray]
+    on_both_sides: tuple[int, int]
+    thinned: int
+
+    @property
+    def left_out(self) -> int:
+        """How many records were left out."""
+        return sum(self.on_both_sides) + self.thinned
+
+    def words(self) -> str:
+        """What was left out, in a sentence."""
+        said = (
+            f"{self.on_both_sides[0]} members and {self.on_both_sides[1]} non-members have values "
+            f"that occur on both sides and are left out"
+        )
+        if self.thinned:
+            said += (
+                f", and so are {self.thinned} repeated records of the larger side, which had less "
+                f"chance to occur on both"
+            )
+        return f"{said}; {len(self.rows[0])} members and {len(self.rows[1])} non-members remain"
+
+
+def compare_sides(keys: tuple[np.ndarray, np.ndarray], seed: int) -> Compared:
+    """Choose who is compared; equal keys mark equal records."""
+    shared = tuple(np.isin(keys[side], keys[1 - side]) for side in (0, 1))
+    kept = [np.flatnonzero(~shared[side]) for side in (0, 1)]
+    larger = int(len(keys[1]) > len(keys[0]))
+    own, other = len(keys[larger]), len(keys[1 - larger])
+    stays = _thinning(keys[larger][kept[larger]], own, other, seed)
+    kept[larger] = kept[larger][stays]
+    counts = (int(shared[0].sum()), int(shared[1].sum()))
+    return Compared((kept[0], kept[1]), counts, int((~stays).sum()))
+
+
+def _thinning(keys: np.ndarray, own: int, other: int, seed: int) -> np.ndarray:
+    """Which records stay: a value that occurs c times with the chance that makes sides alike.
+
+    Were labels dealt anew, c equal records would all fall on the own side, of `own` records, in
+    proportion ``own (own - 1) ... (own - c + 1)``, on the other likewise. Staying with chance
+    ``(other - 1) / (own - 1) * ... * (other - c + 1) / (own - c + 1)`` evens that out.
+    """
+    values, position, count = np.unique(keys, return_inverse=True, return_counts=True)
+    steps = np.arange(1, max(2, int(count.max(initial=1))))
+    ratios = np.maximum(other - steps, 0) / np.maximum(own - steps, 1)
+    chance = np.concatenate([[1.0], np.cumprod(ratios)])[count - 1]
+    drawn = part_stream(seed, Parts.SIDE_THINNING).random(len(values))
+    return (drawn < chance)[position]
+
+
+def split_sides(
+    sides: tuple[Records_, Records_],
+    keys: tuple[np.ndarray, np.ndarray],
+    rows: tuple[np.ndarray, np.ndarray],
+    known_share: float,
+    seed: int,
+) -> tuple[Candidates[Records_] | None, Candidates[Records_]]:
+    """Draw those whose membership the attacker knows; the others are judged, in random order.
+
+    Equal records are all known or all judged.
+    """
+    known: list[np.ndarray] = []
+    judged: list[np.ndarray] = []
+    for side in (0, 1):
+        order = _by_value(keys[side][rows[side]], part_stream(seed, Parts.SIDE_SPLIT, side))
+        of_known = order < round(known_share * len(rows[side]))
+        known.append(rows[side][of_known])
+        judged.append(rows[side][~of_known])
+    if min(map(len, judged)) < FEWEST:
+        raise ThreatModelError(
+            f"too few records are left to judge: {len(judged[0])} members and {len(judged[1])} "
+            f"non-members, at least {FEWEST} of each are needed. Give more records that are not "
+            f"on both sides, or a smaller known_share"
+        )
+    candidates = None
+    if all(map(len, known)):
+        candidates = _shuffled(sides, known, part_stream(seed, Parts.SIDE_ORDER, 0))
+    return candidates, _shuffled(sides, judged, part_stream(seed, Parts.SIDE_ORDER, 1))
+
+
+def _by_value(keys: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A random rank for each record, where equal records have neighbouring ranks or share one."""
+    _, first, value = np.unique(keys, return_index=True, return_inverse=True)
+    order = rng.permutation(len(keys))
+    rank = np.empty(len(keys), dtype=int)
+    rank[order] = np.arange(len(keys))
+    return rank[first][value]
+
+
+def _shuffled(
+    sides: tuple[Records_, Records_], rows: list[np.ndarray], rng: np.random.Generator
+) -> Candidates[Records_]:
+    together = sides[0].take(rows[0]).concat(sides[1].take(rows[1]))
+    inside = np.arange(len(together)) < len(rows[0])
+    order = rng.permutation(len(together))
+    return Candidates(together.take(order), inside[order], np.concatenate(rows)[order])

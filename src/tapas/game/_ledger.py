@@ -1,0 +1,89 @@
+"""What is remembered of a game: trials, and what attacks observed in them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tapas.game._address import Phase
+from tapas.game._observation import Observation
+from tapas.game._release import Release, Trial
+
+__all__ = ["Ledger"]
+
+
+class Ledger:
+    """Trials, observations and failures of one game; this one lives in memory.
+
+    A subclass may keep entries elsewhere by overriding the methods that `keep` something and
+    `trial`.
+
+    Attributes
+    ----------
+    fresh_rounds : int
+        How many requests of fresh trials there were.
+    probed : bool
+        Whether the mechanism was probed.
+    made_of : str or None
+        What the game was made of when it was played last; objects that share a ledger agree in it.
+    """
+
+    def __init__(self) -> None:
+        self.made_of: str | None = None
+        self.fresh_rounds = 0
+        self.probed = False
+        self._trials: dict[Phase, dict[int, Trial]] = {"train": {}, "test": {}}
+        self._observations: dict[tuple[str, Phase], dict[int, np.ndarray]] = {}
+        self._queries: dict[tuple[str, Phase], int] = {}
+        self._failures: dict[Phase, dict[int, str]] = {"train": {}, "test": {}}
+
+    def indices(self, phase: Phase) -> list[int]:
+        """Trials that were played, in order."""
+        return sorted(self._trials[phase])
+
+    def has_trial(self, phase: Phase, index: int) -> bool:
+        """Whether the trial was played."""
+        return index in self._trials[phase]
+
+    def trial(self, phase: Phase, index: int) -> Trial:
+        """The trial, with its data where that was kept."""
+        return self._trials[phase][index]
+
+    def has_data(self, phase: Phase, index: int) -> bool:
+        """Whether the data released in the trial was kept."""
+        trial = self._trials[phase].get(index)
+        return trial is not None and trial.release.data is not None
+
+    def observations(self, key: str, phase: Phase) -> dict[int, np.ndarray]:
+        """What observers known by `key` saw, by trial index."""
+        return self._observations.setdefault((key, phase), {})
+
+    def queries(self, key: str, phase: Phase) -> int:
+        """How many records observers known by `key` asked the released models of a phase about."""
+        return self._queries.get((key, phase), 0)
+
+    def keep(self, trial: Trial, observations: Mapping[str, Observation] | None = None) -> None:
+        """Remember a trial and what was observed in it.
+
+        The fitted mechanism is not kept: a replay brings it back.
+        """
+        if not self.has_data(trial.phase, trial.index):
+            kept = replace(trial, release=Release(trial.release.data))
+            self._trials[trial.phase][trial.index] = kept
+        for key, observation in (observations or {}).items():
+            self.observations(key, trial.phase)[trial.index] = observation.values
+            asked = self._queries.get((key, trial.phase), 0)
+            self._queries[key, trial.phase] = asked + observation.queries
+
+    def failures(self, phase: Phase) -> dict[int, str]:
+        """Trials in which the mechanism failed, with what it said."""
+        return self._failures[phase]
+
+    def keep_failure(self, phase: Phase, index: int, message: str) -> None:
+        """Remember that the mechanism failed."""
+        self._failures[phase][index] = message
+
+    def next_round(self) -> int:
+        """A round number that no earlier request used."""
+        self.fresh_rounds += 1
+        return self.fresh_rounds

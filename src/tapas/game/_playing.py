@@ -1,0 +1,372 @@
+"""Play what is missing of a game, and remember it in a ledger."""
+
+import asyncio
+import warnings
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from threading import Thread
+
+import numpy as np
+
+from tapas.engine import Progress, TaskFailedError, Workers, open_progress, run_tasks
+from tapas.errors import (
+    KnowledgeError,
+    MechanismError,
+    ReproducibilityWarning,
+    ThreatModelError,
+)
+from tapas.game._address import PHASES, Address, Phase
+from tapas.game._board import Board
+from tapas.game._ledger import Ledger
+from tapas.game._protocols import Attack, Game, Observer, PlaysConcurrently
+from tapas.game._release import Release, Trial
+from tapas.game._tasks import Keep, Outcome, TrialTask, Work
+
+__all__ = ["Player", "TrialPolicy", "run_coroutine"]
+
+TRIALS_WORTH_A_PROBE = 10
+
+
+@dataclass(frozen=True)
+class TrialPolicy:
+    """How trials are run.
+
+    Attributes
+    ----------
+    max_failures : int
+        How many failing trials are recorded and left out before the run stops.
+    timeout : float, optional
+        Seconds after which a run of the mechanism counts as failed.
+    keep_data : bool or None
+        Whether released data is remembered where attacks only need their observations. None
+        keeps small tables and what was slow to make.
+    """
+
+    max_failures: int = 0
+    timeout: float | None = None
+    keep_data: bool | None = True
+
+
+@dataclass(frozen=True, eq=False)
+class Player:
+    """Plays a game on a ledger.
+
+    Attributes
+    ----------
+    game : Game
+    ledger : Ledger
+    workers : Workers
+    policy : TrialPolicy
+    tracker : type, optional
+        Shows progress; built with ``total=``.
+    num_concurrent : int
+        How many trials of a mechanism that waits are under way at once.
+    round : int
+        0 for trials that are to be remembered; another number for fresh ones.
+    """
+
+    game: Game
+    ledger: Ledger = field(default_factory=Ledger)
+    workers: Workers = field(default_factory=Workers)
+    policy: TrialPolicy = TrialPolicy()
+    tracker: Callable[..., Progress] | None = None
+    num_concurrent: int = 1
+    round: int = 0
+
+    def board(self, observer: Observer, phase: Phase, count: int) -> Board:
+        """What an observer sees in the first `count` trials that do not fail."""
+        key = observer.key  # an attack may change as it looks
+        indices = self._played(phase, count, {key: observer}, None)
+        seen = self.ledger.observations(key, phase)
+        goal, judged = self.game.goal, self.game.judged(phase)
+        if not indices:
+            return Board.empty(goal)
+        trials = [self.ledger.trial(phase, index) for index in indices]
+        return Board(
+            values=np.stack([seen[index] for index in indices]),
+            secrets=np.stack([trial.secrets for trial in trials]),
+            groups=np.array([trial.group for trial in trials], dtype=int),
+            goal=goal,
+            judged=judged,
+        )
+
+    def observer(self, attack: Attack) -> Observer:
+        """The map of an attack; it may learn from some simulated releases first."""
+        phase: Phase = "test" if self.game.rounds("train") == 0 else "train"
+        return attack.observer(self.game.briefing(phase), self._samples)
+
+    def _samples(self, number: int) -> list[Release]:
+        available = self.game.rounds("train")
+        count = number if available is None else min(number, available)
+        return [trial.release for trial in self.trials("train", count)]
+
+    def trials(self, phase: Phase, count: int) -> list[Trial]:
+        """The first `count` trials that do not fail, with their releases."""
+        whole: dict[int, Trial] = {}
+        indices = self.play(phase, count, whole=whole)
+        return [whole.get(index) or self.ledger.trial(phase, index) for index in indices]
+
+    def play(
+        self,
+        phase: Phase,
+        count: int,
+        observers: Sequence[Observer] = (),
+        *,
+        whole: dict[int, Trial] | None = None,
+    ) -> list[int]:
+        """Play what is missing of the first `count` trials; return those that did not fail.
+
+        With observers, each sees every release. Without, the data of every release is kept, and
+        releases that are not remembered as they are (those with the fitted mechanism) are put
+        into `whole`.
+        """
+        return self._played(phase, count, {one.key: one for one in observers}, whole)
+
+    def _played(
+        self,
+        phase: Phase,
+        count: int,
+        distinct: dict[str, Observer],
+        whole: dict[int, Trial] | None,
+    ) -> list[int]:
+        missing = self._missing(phase, count, distinct, whole is not None)
+        if missing:
+            self._play(phase, missing, distinct, whole)
+            if count >= TRIALS_WORTH_A_PROBE and self.num_concurrent == 1:
+                self._probe(phase)
+        return [index for index in range(count) if self.ledger.has_trial(phase, index)]
+
+    # -- what is missing ---------------------------------------------------------------------
+
+    def _missing(
+        self, phase: Phase, count: int, observers: dict[str, Observer], whole: bool
+    ) -> list[int]:
+        seen = [self.ledger.observations(key, phase) for key in observers]
+        failed = self.ledger.failures(phase)
+
+        def is_missing(index: int) -> bool:
+            if index in failed:
+                return False
+            if not self.ledger.has_trial(phase, index):
+                return True
+            if whole:
+                return self._replays or not self.ledger.has_data(phase, index)
+            return any(index not in one for one in seen)
+
+        return [index for index in range(count) if is_missing(index)]
+
+    @property
+    def _replays(self) -> bool:
+        """Whether a release is more than its data, so that it must be made again to be seen."""
+        return self.game.setting.mechanism
+
+    def _work(self, phase: Phase, missing: list[int]) -> list[Work]:
+        """Items of work: whole stacks of trials that are played together."""
+        at_once = self.game.trials_at_once(phase)
+        played = [] if self._replays else [i for i in missing if self.ledger.has_data(phase, i)]
+        work = [Work((index,), (self.ledger.trial(phase, index),)) for index in played]
+        work = [item for item in work if item.trials[0].release.data is not None]
+        known = {item.indices[0] for item in work}
+        last = self.game.rounds(phase)
+        for stack in sorted({index // at_once for index in missing if index not in known}):
+            stop = min((stack + 1) * at_once, last) if last else (stack + 1) * at_once
+            work.append(Work(tuple(range(stack * at_once, stop))))
+        return sorted(work, key=lambda item: item.indices)
+
+    # -- playing -----------------------------------------------------------------------------
+
+    def _play(
+        self,
+        phase: Phase,
+        missing: list[int],
+        observers: dict[str, Observer],
+        whole: dict[int, Trial] | None,
+    ) -> None:
+        wanted = set(missing)
+
+        def receive(item: Work, outcomes: list[Outcome]) -> None:
+            for outcome in outcomes:
+                if outcome.index in wanted:
+                    self._receive(phase, outcome, tuple(observers), whole)
+
+        task = self._task(phase, tuple(observers.values()), whole is not None)
+        work = self._work(phase, missing)
+        progress = open_progress(len(work), f"{phase} trials", self.tracker)
+        self._execute(task, work, receive, progress)
+
+    def _task(self, phase: Phase, observers: tuple[Observer, ...], whole: bool) -> TrialTask:
+        game = self.game.within(self.policy.timeout)
+        return TrialTask(
+            game=game.for_threads() if self.workers.are_threads else game,
+            address=Address(game.seed, phase, 0, self.round),
+            observers=observers,
+            briefing=game.briefing(phase) if observers else None,
+            budgets=tuple(self._budget(observer, phase) for observer in observers),
+            keep=self._keep(bool(observers), whole),
+            report_failures=self.policy.max_failures > 0,
+        )
+
+    def _budget(self, observer: Observer, phase: Phase) -> int | None:
+        """What is left to ask of a model that exists already; others may be asked at will."""
+        budget = self.game.setting.budget
+        if budget is None or self.game.rounds(phase) != 1:
+            return None
+        return budget - self.queries(observer)
+
+    def queries(self, observer: Observer) -> int:
+        """How many records a model that exists already was asked about, making data up included."""
+        audited = [phase for phase in PHASES if self.game.rounds(phase) == 1]
+        asked = sum(self.ledger.queries(observer.key, phase) for phase in audited)
+        return asked + self.game.setting.spent
+
+    def _keep(self, observed: bool, whole: bool) -> Keep:
+        if whole or not observed:
+            return "whole" if self._replays and whole else "data"
+        if self.policy.keep_data is None:
+            return "worthy"
+        return "data" if self.policy.keep_data else "secrets"
+
+    def _receive(
+        self,
+        phase: Phase,
+        outcome: Outcome,
+        keys: tuple[str, ...],
+        whole: dict[int, Trial] | None,
+    ) -> None:
+        if outcome.trial is None:
+            self._count_failure(phase, outcome.index, outcome.failure or "")
+            return
+        self.ledger.keep(outcome.trial, dict(zip(keys, outcome.observations, strict=True)))
+        if whole is not None and not self._is_remembered(phase, outcome.index):
+            whole[outcome.index] = outcome.trial
+
+    def _is_remembered(self, phase: Phase, index: int) -> bool:
+        return not self._replays and self.ledger.has_data(phase, index)
+
+    def _count_failure(self, phase: Phase, index: int, message: str) -> None:
+        self.ledger.keep_failure(phase, index, message)
+        failed = len(self.ledger.failures("train")) + len(self.ledger.failures("test"))
+        if failed > self.policy.max_failures:
+            raise MechanismError(
+                f"the mechanism failed in {failed} trials, more than max_failures="
+                f"{self.policy.max_failures}; the last: {message}",
+                phase=phase,
+                index=index,
+                seed=self.game.seed,
+            )
+
+    def _probe(self, phase: Phase) -> None:
+        if self.ledger.probed:
+            return
+        self.ledger.probed = True
+        caution = self.game.caution(Address(self.game.seed, phase, 0, self.round))
+        if caution is not None:
+            warnings.warn(caution, ReproducibilityWarning, stacklevel=6)
+
+    def _execute(
+        self,
+        task: TrialTask,
+        work: list[Work],
+        receive: Callable[[Work, list[Outcome]], None],
+        progress: Progress,
+    ) -> None:
+        """Run all work, handing over each outcome as soon as it is there."""
+        try:
+            self._check_concurrency()
+            if self.num_concurrent > 1:
+                run_coroutine(_run_coroutines(task, work, receive, self.num_concurrent, progress))
+            else:
+                run_tasks(task, work, receive=receive, workers=self.workers, progress=progress)
+        except TaskFailedError as failure:
+            cause = failure.__cause__ or failure
+            if isinstance(cause, BrokenProcessPool):
+                raise _lost_worker(task, failure.key.indices[0]) from cause
+            raise cause from cause.__cause__
+        finally:
+            progress.close()
+
+    def _check_concurrency(self) -> None:
+        """Refuse what would not be reproducible or makes no sense."""
+        shares_globals = self.game.draws_from_globals
+        if self.num_concurrent > 1:
+            game = self.game
+            if not isinstance(game, PlaysConcurrently) or not game.waits:
+                raise ThreatModelError(
+                    f"num_concurrent={self.num_concurrent} is for mechanisms whose __call__ is a "
+                    f"coroutine; {self.game.label!r} is not one. Use n_jobs for processes."
+                )
+            if shares_globals:
+                warnings.warn(
+                    f"{self.game.label!r} takes no seed, so concurrent runs are not reproducible: "
+                    f"give it a random_state parameter, or use num_concurrent=1",
+                    ReproducibilityWarning,
+                    stacklevel=6,
+                )
+        elif self.workers.are_threads and shares_globals:
+            raise ThreatModelError(
+                f"{self.game.label!r} takes no seed, so threads would share the global random "
+                f"generators and results would not be reproducible: use processes (n_jobs=...) "
+                f"or give it a random_state parameter"
+            )
+
+
+def _lost_worker(task: TrialTask, index: int) -> MechanismError:
+    phase, seed = task.address.phase, task.address.seed
+    return MechanismError(
+        f"a process running {task.game.label!r} died again and again (killed, out of memory, or "
+        f"crashed outside Python) at or after {phase} trial {index} (seed {seed}). Replay it with "
+        f"threat_model.draw_trial({phase!r}, {index}).",
+        phase=phase,
+        index=index,
+        seed=seed,
+    )
+
+
+async def _run_coroutines(
+    task: TrialTask,
+    work: list[Work],
+    receive: Callable[[Work, list[Outcome]], None],
+    num_concurrent: int,
+    progress: Progress,
+) -> None:
+    limit = asyncio.Semaphore(num_concurrent)
+    game = task.game
+    if not isinstance(game, PlaysConcurrently):
+        raise KnowledgeError(f"{game.label!r} cannot be played concurrently")
+
+    async def one(item: Work) -> None:
+        async with limit:
+            trials = item.trials or (
+                await game.play_concurrently(task.address.at(item.indices[0])),
+            )
+            receive(item, [task.finish(trial) for trial in trials])
+            progress.update(1)
+
+    results = await asyncio.gather(*(one(item) for item in work), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+
+
+def run_coroutine(coroutine: Coroutine[object, object, object]) -> object:
+    """Run to the end on a loop of our own, also where a loop is already running."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    outcome: dict[str, object] = {}
+
+    def in_thread() -> None:
+        try:
+            outcome["value"] = asyncio.run(coroutine)
+        except BaseException as error:
+            outcome["error"] = error
+
+    thread = Thread(target=in_thread)
+    thread.start()
+    thread.join()
+    error = outcome.get("error")
+    if isinstance(error, BaseException):
+        raise error
+    return outcome["value"]

@@ -1,0 +1,150 @@
+"""A ledger on disk: a run that is killed goes on where it was."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tapas._spec import digest_of
+from tapas.datasets import DataDescription, TabularDataset, pack_table, unpack_table
+from tapas.engine import Entry, Store
+from tapas.errors import StoreError
+from tapas.game._address import Phase
+from tapas.game._goal import Value
+from tapas.game._ledger import Ledger
+from tapas.game._observation import Observation
+from tapas.game._release import Release, Trial
+
+__all__ = ["StoredLedger", "as_array"]
+
+_log = logging.getLogger(__name__)
+
+
+class StoredLedger(Ledger):
+    """Keeps every trial in a store as soon as it is played.
+
+    Secrets and observations are also held in memory; released tables only on disk. An entry that
+    is damaged is dropped, and its trial is played again.
+
+    Parameters
+    ----------
+    store : Store
+    prefix : str
+        Begins the names of all entries of this game.
+    values : tuple
+        Values that a secret may have; stored by their position. Empty stores secrets themselves.
+    description : DataDescription, optional
+        Of released tables.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        prefix: str,
+        values: tuple[Value, ...] = (),
+        description: DataDescription | None = None,
+    ) -> None:
+        super().__init__()
+        self._store = store
+        self._prefix = prefix
+        self._values = values
+        self._description = description
+        self._with_data: set[tuple[Phase, int]] = set()
+        for key in list(store.keys(f"{prefix}/train/")) + list(store.keys(f"{prefix}/test/")):
+            self._recall(key)
+
+    def has_data(self, phase: Phase, index: int) -> bool:
+        """Whether the data released in the trial is on disk."""
+        return (phase, index) in self._with_data and self.has_trial(phase, index)
+
+    def trial(self, phase: Phase, index: int) -> Trial:
+        """The trial, with its data where that is on disk and whole."""
+        trial = super().trial(phase, index)
+        if not self.has_data(phase, index) or self._description is None:
+            return trial
+        key = self._key(phase, index, "data")
+        try:
+            entry = self._store.load(key)
+            table = unpack_table(entry.arrays, entry.notes, self._description.parsed)
+        except (StoreError, KeyError) as error:
+            self._drop(key, error)
+            self._with_data.discard((phase, index))
+            return trial
+        return replace(trial, release=Release(TabularDataset.from_table(table, self._description)))
+
+    def keep(self, trial: Trial, observations: Mapping[str, Observation] | None = None) -> None:
+        """Write a trial, and what was observed in it."""
+        data = trial.release.data
+        if self._is_storable(data) and not self.has_data(trial.phase, trial.index):
+            self._store.save(
+                self._key(trial.phase, trial.index, "data"),
+                Entry(*pack_table(data.table)),  # type: ignore[attr-defined]
+            )
+            self._with_data.add((trial.phase, trial.index))
+        seen = dict(observations or {})
+        part = f"seen-{digest_of([*sorted(seen)])}" if seen else "trial"
+        notes = {
+            "group": int(trial.group),
+            "secrets": self._coded(trial.secrets),
+            "queries": {key: one.queries for key, one in seen.items() if one.queries},
+        }
+        arrays = {key: one.values for key, one in seen.items()}
+        self._store.save(self._key(trial.phase, trial.index, part), Entry(arrays, notes))
+        super().keep(replace(trial, release=Release(None)), observations)
+
+    def keep_failure(self, phase: Phase, index: int, message: str) -> None:
+        """Write that the mechanism failed."""
+        self._store.save(self._key(phase, index, "failure"), Entry(notes={"message": message}))
+        super().keep_failure(phase, index, message)
+
+    def _is_storable(self, data: object) -> bool:
+        return isinstance(data, TabularDataset) and data.description == self._description
+
+    def _coded(self, secrets: np.ndarray) -> list[object]:
+        if not self._values:
+            return secrets.tolist()
+        return [self._values.index(secret) for secret in secrets.tolist()]
+
+    def _decoded(self, stored: list[int]) -> np.ndarray:
+        if not self._values:
+            return as_array(tuple(stored))
+        return as_array(self._values)[np.array(stored, dtype=int)]
+
+    def _key(self, phase: Phase, index: int, part: str) -> str:
+        return f"{self._prefix}/{phase}/{index:06d}/{part}"
+
+    def _recall(self, key: str) -> None:
+        phase_text, number, part = key.removeprefix(f"{self._prefix}/").split("/", 2)
+        phase: Phase = "train" if phase_text == "train" else "test"
+        index = int(number)
+        if part == "data":
+            self._with_data.add((phase, index))
+            return
+        try:
+            entry = self._store.load(key)
+            if part == "failure":
+                super().keep_failure(phase, index, str(entry.notes["message"]))
+                return
+            secrets = self._decoded(entry.notes["secrets"])
+            trial = Trial(phase, index, Release(None), secrets, int(entry.notes["group"]))
+        except (StoreError, KeyError, IndexError, TypeError, ValueError) as error:
+            self._drop(key, error)
+            return
+        asked = entry.notes.get("queries", {})
+        seen = {key: Observation(v, asked.get(key, 0)) for key, v in entry.arrays.items()}
+        super().keep(trial, seen)
+
+    def _drop(self, key: str, error: Exception) -> None:
+        _log.warning("%s; the trial is played again", error)
+        self._store.discard(key)
+
+
+def as_array(values: tuple[Value, ...]) -> np.ndarray:
+    """An array that keeps every value as it is; numpy would turn mixed types into text."""
+    array = np.array(values)
+    if array.shape == (len(values),) and array.tolist() == list(values):
+        return array
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects

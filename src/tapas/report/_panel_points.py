@@ -1,0 +1,83 @@
+"""Rows of metrics gathered into the points and intervals of one comparison figure."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tapas.stats import percentile_interval
+
+__all__ = ["PanelPoint", "gather"]
+
+_LEVEL = 0.95
+
+
+class PanelPoint(NamedTuple):
+    """One point of a panel, with its 95 % interval (NaN where there is none)."""
+
+    category: int
+    series: int
+    value: float
+    low: float
+    high: float
+
+
+def gather(
+    rows: pd.DataFrame,
+    points: pd.DataFrame | None,
+    columns: tuple[str, str],
+    orders: tuple[Sequence[str], Sequence[str]],
+    metric: str,
+) -> list[PanelPoint]:
+    """Gather `metric` by category and series.
+
+    Parameters
+    ----------
+    rows
+        One row per summary, or per bootstrap replicate where `points` is given.
+    points
+        Point estimates, one row per summary; None where `rows` are those themselves.
+    columns, orders
+        Names of the category and series columns, and the order of their values.
+    """
+    spread = _by_place(rows, columns, orders, metric)
+    centres = spread if points is None else _by_place(points, columns, orders, metric)
+    return [
+        PanelPoint(*key, _mean(values), *_interval(spread.get(key, values)))
+        for key, values in centres.items()
+    ]
+
+
+def _by_place(
+    frame: pd.DataFrame,
+    columns: tuple[str, str],
+    orders: tuple[Sequence[str], Sequence[str]],
+    metric: str,
+) -> dict[tuple[int, int], NDArray[np.float64]]:
+    codes = [
+        pd.Categorical(frame[column], categories=list(dict.fromkeys(order))).codes.astype(int)
+        for column, order in zip(columns, orders, strict=True)
+    ]
+    values = frame[metric].to_numpy(dtype=np.float64)
+    keys = codes[0] * len(orders[1]) + codes[1]
+    order = np.argsort(keys, kind="stable")
+    found, starts = np.unique(keys[order], return_index=True)
+    parts = np.split(values[order], starts[1:])
+    width = len(orders[1])
+    return {
+        (int(key) // width, int(key) % width): part for key, part in zip(found, parts, strict=True)
+    }
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _interval(values: NDArray[np.float64]) -> tuple[float, float]:
+    if np.count_nonzero(~np.isnan(values)) < 2:
+        return float("nan"), float("nan")
+    found = percentile_interval(values, float("nan"), _LEVEL)
+    return found.low, found.high

@@ -1,0 +1,79 @@
+"""What became of a claimed guarantee."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tapas import stats
+from tapas.results._audit_record import Claim
+from tapas.results._label_inference import LabelInferenceAttackSummary
+from tapas.results._rounding import rounded_down
+
+__all__ = ["ClaimOutcome", "judge_claim"]
+
+ClaimState = Literal["none", "contradicted", "unseen", "untested", "open"]
+
+
+@dataclass(frozen=True)
+class ClaimOutcome:
+    """What attacks say of a claimed (epsilon, delta).
+
+    Attributes
+    ----------
+    claim : Claim or None
+    state : {"none", "contradicted", "unseen", "untested", "open"}
+        No claim; more was shown; so few trials could not have shown more; no certificate is
+        possible; not contradicted, which proves nothing.
+    words : str
+    bound : EpsilonBound or None
+        The certificate that the state rests on, over all attacks and targets together.
+    """
+
+    claim: Claim | None
+    state: ClaimState
+    words: str
+    bound: stats.EpsilonBound | None = None
+
+
+def judge_claim(
+    claim: Claim | None,
+    summaries: Sequence[LabelInferenceAttackSummary],
+    confidence: float = 0.95,
+) -> ClaimOutcome:
+    """Say what the summaries that can certify an epsilon say of a claim.
+
+    Notes
+    -----
+    Assumes: what `tapas.stats.audit_claim` assumes. Guarantees: a true claim is contradicted with
+    probability at most ``1 - confidence``, over all the summaries together.
+    """
+    if claim is None:
+        return ClaimOutcome(None, "none", "No privacy guarantee was claimed.")
+    name = f"The claimed epsilon of {claim.epsilon:g}"
+    name += f" (delta {claim.delta:g})" if claim.delta else ""
+    if not summaries:
+        words = f"{name} was not tested: no certificate could be made from these trials."
+        return ClaimOutcome(claim, "untested", words)
+    bound = stats.audit_claim(
+        summaries, claim.epsilon, claim.delta, confidence=confidence, across="bonferroni"
+    ).bound
+    return _outcome(claim, name, bound)
+
+
+def _outcome(claim: Claim, name: str, bound: stats.EpsilonBound) -> ClaimOutcome:
+    shown, ceiling = float(bound), float(bound.ceiling)
+    if shown > claim.epsilon:
+        words = f"{name} is contradicted: at least {rounded_down(shown)} was shown."
+        return ClaimOutcome(claim, "contradicted", words, bound)
+    if ceiling <= claim.epsilon:
+        words = (
+            f"{name} could not have been contradicted: so few trials can show at most "
+            f"{rounded_down(ceiling)}. Run more trials."
+        )
+        return ClaimOutcome(claim, "unseen", words, bound)
+    what = rounded_down(shown) if shown > 0 else "no epsilon above 0"
+    words = (
+        f"{name} is not contradicted, which does not prove it: {what} was shown, and a perfect "
+        f"attack could have shown {rounded_down(ceiling)}."
+    )
+    return ClaimOutcome(claim, "open", words, bound)

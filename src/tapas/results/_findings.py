@@ -1,0 +1,195 @@
+"""What a record says: every result with its intervals, which of them matter, what they claim."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from tapas import stats
+from tapas.results._audit_record import AuditedSubject, AuditRecord
+from tapas.results._claims import ClaimOutcome, judge_claim
+from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
+from tapas.results._label_inference import (
+    BinaryLabelInferenceAttackSummary,
+    LabelInferenceAttackSummary,
+)
+from tapas.stats import Dependence
+
+__all__ = ["CONFIDENCE", "Finding", "Findings", "leak", "strength", "strongest"]
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """One attack on one target of one subject.
+
+    Attributes
+    ----------
+    summary
+        What was recorded.
+    own
+        Numbers whose intervals hold one by one.
+    shared
+        Numbers whose intervals hold together, over all attacks and targets of the record's
+        audited subjects: what is picked out of many may rest on these only.
+    """
+
+    summary: LabelInferenceAttackSummary
+    own: SummaryFacts
+    shared: SummaryFacts
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the secret has two values."""
+        return isinstance(self.summary, BinaryLabelInferenceAttackSummary)
+
+    @property
+    def attribute(self) -> str:
+        """Name of the attribute that was guessed; empty for membership."""
+        return str(self.summary.sensitive_attribute)
+
+    @property
+    def target(self) -> str:
+        """Name of the target; empty where one summary covers many records."""
+        return "" if self.covers_records else self.own.target
+
+    @property
+    def covers_records(self) -> bool:
+        """Whether its trials are records that share releases."""
+        return self.own.dependence.is_by_record or self.own.dependence is Dependence.GROUPS
+
+    @property
+    def strength(self) -> tuple[float, float]:
+        """Its place among findings: what is certain first, then what is likely."""
+        return strength(self.shared)
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """A record, read once for everything that is said about it."""
+
+    record: AuditRecord
+
+    @cached_property
+    def all(self) -> list[Finding]:
+        """Every finding, audited subjects first."""
+        subjects = sorted(self.record.subjects, key=lambda subject: subject.role != "audited")
+        return [
+            self._finding(subject, s) for subject in subjects for s in judged_summaries(subject)
+        ]
+
+    def _finding(self, subject: AuditedSubject, summary: LabelInferenceAttackSummary) -> Finding:
+        own, shared = (
+            facts_within(self.record, subject, summary, confidence=level)
+            for level in (CONFIDENCE, self.shared_confidence)
+        )
+        return Finding(summary, own, shared)
+
+    @cached_property
+    def shared_confidence(self) -> float:
+        """Confidence of each interval when all audited findings are to hold together."""
+        return shared_by_audited(self.record, CONFIDENCE)
+
+    @cached_property
+    def audited(self) -> list[Finding]:
+        """Findings about the subjects that are not controls."""
+        return [finding for finding in self.all if finding.own.role == "audited"]
+
+    @cached_property
+    def controls(self) -> list[Finding]:
+        """Findings about controls."""
+        return [finding for finding in self.all if finding.own.role != "audited"]
+
+    @cached_property
+    def best(self) -> Finding | None:
+        """The audited finding that shows most, if anything ran."""
+        return max(self.audited, key=lambda finding: finding.strength, default=None)
+
+    @cached_property
+    def exposed(self) -> list[Finding]:
+        """The strongest finding for each target of each audited subject, most exposed first."""
+        found = strongest(self.audited, lambda f: (f.own.subject, f.target, f.attribute))
+        return sorted(found, key=lambda finding: finding.strength, reverse=True)
+
+    @cached_property
+    def certificate(self) -> stats.EpsilonBound | None:
+        """The largest certified epsilon, over all attacks and targets together."""
+        bounds = [f.shared.epsilon for f in self.audited if f.shared.epsilon is not None]
+        return max(bounds, key=float, default=None)
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The epsilon certified over all attacks and targets; 0 without a certificate."""
+        return 0.0 if self.certificate is None else float(self.certificate)
+
+    @cached_property
+    def ceiling(self) -> float:
+        """The epsilon that a perfect attack could have shown with as many trials."""
+        bounds = [f.shared.epsilon for f in self.audited if f.shared.epsilon is not None]
+        return max((float(bound.ceiling) for bound in bounds), default=math.nan)
+
+    @cached_property
+    def no_certificate(self) -> str | None:
+        """Why no epsilon is certified, in the words of the finding that shows most."""
+        if self.certificate is not None or self.best is None:
+            return None
+        return self.best.shared.no_epsilon
+
+    @cached_property
+    def claim(self) -> ClaimOutcome:
+        """What became of the claimed guarantee."""
+        summaries = [
+            finding.summary for finding in self.audited if finding.shared.epsilon is not None
+        ]
+        return judge_claim(self.record.claim, summaries, CONFIDENCE)
+
+    @property
+    def leaks(self) -> bool:
+        """Whether some attack did better than guessing, for certain."""
+        return self.best is not None and (leak(self.best.shared)[0] > 0 or self.epsilon > 0)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether some finding is about a secret of two values."""
+        return any(finding.is_binary for finding in self.all)
+
+    @property
+    def covers_records(self) -> bool:
+        """Whether some audited finding is about records that share a release."""
+        return any(finding.covers_records for finding in self.audited)
+
+
+def shared_by_audited(record: AuditRecord, confidence: float) -> float:
+    """Confidence of each interval when all audited summaries of a record are to hold together."""
+    number = sum(len(judged_summaries(subject)) for subject in record.audited)
+    return stats.shared_confidence(confidence, max(1, number))
+
+
+def leak(facts: SummaryFacts) -> tuple[float, float]:
+    """Return how far above guessing a result lies, 0 to 1: at least (interval end), and about."""
+    if facts.auc is not None:
+        return 2 * facts.auc.low - 1, 2 * facts.auc.value - 1
+    if facts.advantage is not None:
+        return facts.advantage.low, facts.advantage.value
+    room = 1 - facts.chance
+    if not room > 0:
+        return -1.0, 0.0
+    low, value = facts.accuracy.low, facts.accuracy.value
+    return (low - facts.chance) / room, (value - facts.chance) / room
+
+
+def strength(facts: SummaryFacts) -> tuple[float, float]:
+    """Return the order of results: what is certain first, then what is likely."""
+    low, value = leak(facts)
+    return (low, 0.0 if math.isnan(value) else value) if not math.isnan(low) else (-1.0, 0.0)
+
+
+def strongest(findings: Iterable[Finding], key: Callable[[Finding], object]) -> list[Finding]:
+    """Return the strongest finding for each value of `key`, in order of appearance."""
+    found: dict[object, Finding] = {}
+    for finding in findings:
+        name = key(finding)
+        if name not in found or finding.strength > found[name].strength:
+            found[name] = finding
+    return list(found.values())

@@ -1,0 +1,269 @@
+"""Every metric of a summary, one row each: what it is called, how it is computed and bounded.
+
+Tables, reports, bootstraps, facts, gates and pages take their metrics from `MEASURES`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapas.metrics import CountedOutcomes
+from tapas.results._worlds import Worlds, share
+from tapas.stats import Dependence, Interval
+
+if TYPE_CHECKING:
+    from tapas.results._label_inference import LabelInferenceAttackSummary
+
+__all__ = ["ALL_METRICS", "DEFAULT_METRICS", "GATE_METRICS", "LOW_FPR", "MEASURES", "Measure"]
+
+LOW_FPR = 0.01
+
+SecretKind = Literal["label", "binary", "values"]
+ANY: tuple[SecretKind, ...] = ("label", "binary", "values")
+BINARY: tuple[SecretKind, ...] = ("binary",)
+VALUES: tuple[SecretKind, ...] = ("values",)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One metric.
+
+    Attributes
+    ----------
+    name : str
+        As columns of tables and reports call it.
+    title, note : str
+        As people write it, and what it says in one line.
+    point : callable
+        The value for a summary, read from the summary so that subclasses may redefine it.
+    interval : callable, optional
+        ``interval(summary, confidence)``: closed form for independent trials and whole pairs, None
+        where it has none; a bootstrap stands in.
+    resampled : callable, optional
+        The values for resampled trials that were counted; without it each resample is computed by
+        `point`.
+    limits : pair of float
+        Smallest and largest possible value.
+    axis : pair of float
+        Smallest range that an axis shows.
+    chance : float, optional
+        Value of an attack that learns nothing.
+    kinds, columns : tuple
+        Kinds of secret for which it is defined, and for which tables show it by default.
+    fact : str, optional
+        Name among the facts of a summary, which pages and verdicts show with intervals.
+    gate : str, optional
+        Name by which a gate may limit it.
+    compares_worlds : bool
+        Whether it needs trials of both kinds of secret.
+    is_share : bool
+        Whether people read it as a percentage.
+    is_epsilon : bool
+        Whether it speaks of the mechanism's epsilon, which dependent trials cannot show.
+    at_fpr : callable, optional
+        The same measure at another false positive rate.
+    """
+
+    name: str
+    title: str
+    note: str
+    point: Callable[[Any], float]
+    interval: Callable[[Any, float], Interval | None] | None = None
+    resampled: Callable[[CountedOutcomes], NDArray[np.float64]] | None = None
+    limits: tuple[float, float] = (0.0, 1.0)
+    axis: tuple[float, float] = (0.0, 1.0)
+    chance: float | None = None
+    kinds: tuple[SecretKind, ...] = BINARY
+    columns: tuple[SecretKind, ...] = ()
+    fact: str | None = None
+    gate: str | None = None
+    compares_worlds: bool = False
+    is_share: bool = False
+    is_epsilon: bool = False
+    at_fpr: "Callable[[float], Measure] | None" = None
+
+    def is_defined_for(self, summary: "LabelInferenceAttackSummary") -> bool:
+        """Whether summaries of this kind have it."""
+        return summary.secret_kind in self.kinds
+
+
+def _accuracy(summary: "LabelInferenceAttackSummary", confidence: float) -> Interval | None:
+    if summary.secret_kind == "binary":
+        return Worlds.of(summary).accuracy(confidence)
+    if summary.dependence is Dependence.PAIRS:
+        return None
+    right = int(np.sum(summary.labels == summary.predictions))
+    return share(right, len(summary), confidence)
+
+
+def _of_worlds(
+    interval: Callable[[Worlds, float], Interval | None],
+) -> Callable[[Any, float], Interval | None]:
+    return lambda summary, confidence: interval(Worlds.of(summary), confidence)
+
+
+def _unless_paired(
+    interval: Callable[[Worlds, float], Interval],
+) -> Callable[[Any, float], Interval | None]:
+    def unpaired(worlds: Worlds, confidence: float) -> Interval | None:
+        return None if worlds.paired else interval(worlds, confidence)
+
+    return _of_worlds(unpaired)
+
+
+def _turned(interval: Interval, scale: float, shift: float) -> Interval:
+    """The interval of ``shift + scale * value``."""
+    low, high = sorted(shift + scale * end for end in (interval.low, interval.high))
+    return Interval(low, high, shift + scale * interval.value)
+
+
+def _tpr_at(fpr: float) -> Measure:
+    return Measure(
+        name="tpr_at_fpr",
+        title=f"TPR at {100 * fpr:g}% FPR",
+        note=f"Share of secrets found where the attack is surest, with {100 * fpr:g}% false "
+        f"alarms; {100 * fpr:g}% is guessing",
+        point=lambda summary: summary.tpr_at_fpr(fpr).tpr,
+        interval=_of_worlds(lambda worlds, confidence: worlds.found_at(fpr, confidence)),
+        chance=fpr,
+        fact="tpr_at_low_fpr",
+        gate="tpr_at_fpr",
+        compares_worlds=True,
+        is_share=True,
+        at_fpr=_tpr_at,
+    )
+
+
+MEASURES = (
+    Measure(
+        name="accuracy",
+        title="Accuracy",
+        note="Share of trials in which the secret was guessed; anything above guessing is a leak",
+        point=lambda summary: summary.accuracy,
+        interval=_accuracy,
+        resampled=lambda counted: counted.accuracy,
+        chance=0.5,
+        kinds=ANY,
+        columns=ANY,
+        fact="accuracy",
+        gate="accuracy",
+        is_share=True,
+    ),
+    Measure(
+        name="true_positive_rate",
+        title="True positive rate",
+        note="Share of the positive trials that were guessed positive",
+        point=lambda summary: summary.tp,
+        interval=_of_worlds(Worlds.rate),
+        resampled=lambda counted: counted.true_positive_rate,
+        columns=BINARY,
+    ),
+    Measure(
+        name="false_positive_rate",
+        title="False positive rate",
+        note="Share of the negative trials that were guessed positive",
+        point=lambda summary: summary.fp,
+        interval=_of_worlds(Worlds.false_alarms),
+        resampled=lambda counted: counted.false_positive_rate,
+        columns=BINARY,
+    ),
+    Measure(
+        name="mia_advantage",
+        title="Advantage",
+        note="True minus false positive rate of the decisions; 0 is guessing, 1 a complete leak",
+        point=lambda summary: summary.mia_advantage,
+        interval=_of_worlds(Worlds.advantage),
+        resampled=lambda counted: counted.mia_advantage,
+        limits=(-1.0, 1.0),
+        chance=0.0,
+        columns=BINARY,
+        compares_worlds=True,
+        fact="advantage",
+        gate="advantage",
+    ),
+    Measure(
+        name="privacy_gain",
+        title="Privacy gain",
+        note="One minus the advantage; 1 is no leak",
+        point=lambda summary: summary.privacy_gain,
+        interval=_of_worlds(lambda w, confidence: _turned(w.advantage(confidence), -1, 1)),
+        resampled=lambda counted: 1 - counted.mia_advantage,
+        limits=(0.0, 2.0),
+        chance=1.0,
+        columns=BINARY,
+        compares_worlds=True,
+    ),
+    Measure(
+        name="auc",
+        title="AUC",
+        note="Chance that a case with the secret is ranked above one without; 0.5 is guessing, 1 a "
+        "complete leak",
+        point=lambda summary: summary.auc,
+        interval=_of_worlds(Worlds.area),
+        resampled=lambda counted: counted.auc,
+        chance=0.5,
+        columns=BINARY,
+        compares_worlds=True,
+        fact="auc",
+        gate="auc",
+    ),
+    Measure(
+        name="effective_epsilon",
+        title="Effective epsilon",
+        note="Epsilon that the best threshold seems to show; claims no confidence",
+        point=lambda summary: summary.effective_epsilon,
+        interval=lambda summary, confidence: Interval(0.0, math.inf, summary.effective_epsilon),
+        resampled=lambda counted: counted.effective_epsilon,
+        limits=(0.0, math.inf),
+        axis=(0.0, 2.0),
+        chance=0.0,
+        columns=BINARY,
+        compares_worlds=True,
+        is_epsilon=True,
+    ),
+    Measure(
+        name="balanced_accuracy",
+        title="Balanced accuracy",
+        note="Mean over the secrets that occur of the share guessed right",
+        point=lambda summary: summary.balanced_accuracy,
+        resampled=lambda counted: counted.balanced_accuracy,
+        kinds=ANY,
+        columns=VALUES,
+    ),
+    Measure(
+        name="macro_auc",
+        title="Macro AUC",
+        note="Mean AUC of each value against the rest",
+        point=lambda summary: summary.macro_auc,
+        resampled=lambda counted: counted.macro_auc,
+        chance=0.5,
+        kinds=VALUES,
+        columns=VALUES,
+    ),
+    Measure(
+        name="precision",
+        title="Precision",
+        note="Share of the positive guesses that were right",
+        point=lambda summary: summary.precision,
+        interval=_unless_paired(Worlds.precision),
+        resampled=lambda counted: counted.precision,
+    ),
+    Measure(
+        name="recall",
+        title="Recall",
+        note="The true positive rate under its other name",
+        point=lambda summary: summary.recall,
+        interval=_of_worlds(Worlds.rate),
+        resampled=lambda counted: counted.true_positive_rate,
+    ),
+    _tpr_at(LOW_FPR),
+)
+
+ALL_METRICS = tuple(measure.name for measure in MEASURES if "binary" in measure.columns)
+DEFAULT_METRICS = ("accuracy", "privacy_gain", "auc")
+# Epsilon is a bound, not a metric: it has no value without a confidence.
+GATE_METRICS = (*(measure.gate for measure in MEASURES if measure.gate), "epsilon")

@@ -1,0 +1,95 @@
+"""All attacks that there are, each small enough to be played in a test."""
+
+from tapas.attacks import (
+    DOMIAS,
+    RMIA,
+    Attack,
+    BlackBoxMIA,
+    CalibratedLossMIA,
+    ClosestDistanceAIA,
+    ClosestDistanceMIA,
+    ConfidenceAIA,
+    ConfidenceMIA,
+    EntropyMIA,
+    FeatureBasedSetClassifier,
+    GroundhogAttack,
+    ImputationAIA,
+    LabelOnlyAIA,
+    LabelOnlyMIA,
+    LiRA,
+    LocalNeighbourhoodAttack,
+    LocalNeighboursWithReference,
+    LossMIA,
+    ModifiedEntropyMIA,
+    NaiveSetFeature,
+    ProbabilityEstimationAttack,
+    PropertyClassifier,
+    QuantileMIA,
+    RuleBasedMIA,
+    ShadowModellingAttack,
+    SyntheticPredictorAttack,
+)
+
+
+def every_attack() -> tuple[Attack, ...]:
+    """Make every attack of `tapas.attacks`, with and without training where it can do both.
+
+    Which of them fit a game is for ``tapas.game.unfit`` to say. Labels are different.
+    """
+    return (*_on_tables(), *_on_models())
+
+
+def _on_tables() -> tuple[Attack, ...]:
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.neighbors import KernelDensity
+    from sklearn.tree import DecisionTreeClassifier
+
+    naive = FeatureBasedSetClassifier(NaiveSetFeature(), RandomForestClassifier(20))
+    return (
+        ClosestDistanceMIA(label="ClosestDistanceMIA"),
+        ClosestDistanceMIA(criterion=("threshold", 0), label="ClosestDistanceMIA(look-up)"),
+        ClosestDistanceAIA(label="ClosestDistanceAIA"),
+        ClosestDistanceAIA(criterion=("threshold", 0.5), label="ClosestDistanceAIA(nearer)"),
+        LocalNeighbourhoodAttack(radius=1, label="LocalNeighbourhoodAttack"),
+        LocalNeighbourhoodAttack(
+            radius=1, criterion=("threshold", 0.01), label="LocalNeighbourhoodAttack(fixed)"
+        ),
+        LocalNeighboursWithReference(k=1, label="LocalNeighboursWithReference"),
+        LocalNeighboursWithReference(
+            k=1, criterion=("threshold", 0.5), label="LocalNeighboursWithReference(fixed)"
+        ),
+        DOMIAS(label="DOMIAS"),
+        DOMIAS(criterion=("threshold", 0), label="DOMIAS(fixed)"),
+        ProbabilityEstimationAttack(
+            KernelDensity(bandwidth=0.2), "accuracy", "ProbabilityEstimation"
+        ),
+        SyntheticPredictorAttack(DecisionTreeClassifier(), "accuracy", "SyntheticPredictor"),
+        ShadowModellingAttack(naive, "ShadowModelling"),
+        GroundhogAttack(model=RandomForestClassifier(20), label="Groundhog"),
+    )
+
+
+def _on_models() -> tuple[Attack, ...]:
+    from sklearn.tree import DecisionTreeRegressor
+
+    return (
+        LossMIA(label="LossMIA"),
+        LossMIA(("threshold", -0.5), label="LossMIA(fixed)"),
+        ConfidenceMIA(label="ConfidenceMIA"),
+        EntropyMIA(label="EntropyMIA"),
+        ModifiedEntropyMIA(label="ModifiedEntropyMIA"),
+        RuleBasedMIA(label="RuleBasedMIA"),
+        BlackBoxMIA("lr", label="BlackBoxMIA"),
+        QuantileMIA(DecisionTreeRegressor(min_samples_leaf=5), label="QuantileMIA"),
+        LabelOnlyMIA("noise", max_queries=13, label="LabelOnlyMIA(noise)"),
+        LabelOnlyMIA("boundary", max_queries=20, calibrate=False, label="LabelOnlyMIA(boundary)"),
+        CalibratedLossMIA(label="CalibratedLossMIA"),
+        LiRA(label="LiRA"),
+        LiRA("offline", label="LiRA(offline)"),
+        RMIA(label="RMIA"),
+        RMIA("offline", label="RMIA(offline)"),
+        ConfidenceAIA(label="ConfidenceAIA"),
+        LabelOnlyAIA(label="LabelOnlyAIA"),
+        ImputationAIA(label="ImputationAIA"),
+        PropertyClassifier(label="PropertyClassifier"),
+    )

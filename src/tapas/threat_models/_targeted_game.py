@@ -1,0 +1,243 @@
+"""The game about chosen records: draw private data, plant secrets, run the mechanism."""
+
+import asyncio
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from tapas._random import TrialPart, stream
+from tapas.datasets import Dataset, TabularDataset
+from tapas.engine import TimeLimitError, time_limit
+from tapas.errors import KnowledgeError, MechanismError, SchemaError
+from tapas.game import (
+    Address,
+    Briefing,
+    Goal,
+    Phase,
+    Relation,
+    Release,
+    Setting,
+    TableBriefing,
+    Trial,
+)
+from tapas.threat_models._data_knowledge import AttackerKnowledgeWithLabel
+from tapas.threat_models._game_defaults import GameDefaults
+from tapas.threat_models._labellers import PlantingLabeller
+from tapas.threat_models._mechanism_knowledge import AttackerKnowledgeOnGenerator
+from tapas.threat_models._mechanism_runs import MechanismRun, finished
+
+ROWS_WORTH_A_PROBE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class TargetedGame(GameDefaults):
+    """Draw a private dataset, plant the secrets, run the mechanism.
+
+    Attributes
+    ----------
+    data : AttackerKnowledgeWithLabel
+    mechanism : AttackerKnowledgeOnGenerator
+    seed : int
+    name : str
+        What users call the game.
+    num_labels : int
+        How many secrets there are.
+    judges_together : bool
+        Whether all targets are one question, decided by a coin each, rather than one question
+        each.
+    timeout : float, optional
+        Seconds within which the mechanism must finish.
+    seeds_globals : bool
+        Whether global random generators are seeded (not where threads share them).
+    """
+
+    data: AttackerKnowledgeWithLabel
+    mechanism: AttackerKnowledgeOnGenerator
+    seed: int
+    name: str = "LabelInferenceThreatModel"
+    num_labels: int = 1
+    judges_together: bool = False
+    timeout: float | None = None
+    seeds_globals: bool = True
+
+    # -- what it is --------------------------------------------------------------------------
+
+    @property
+    def label(self) -> str:
+        """Display name of the mechanism."""
+        return self.mechanism.label
+
+    @property
+    def data_label(self) -> str:
+        """Display name of the private data."""
+        return self.data.label
+
+    @property
+    def goal(self) -> Goal:
+        """What is planted."""
+        return self.data.goal
+
+    @property
+    def relation(self) -> Relation | None:
+        """Which neighbours are played."""
+        return self.data.relation if isinstance(self.data, PlantingLabeller) else None
+
+    def _identity(self) -> Mapping[str, object]:
+        return {"data": self.data, "mechanism": self.mechanism, "seed": self.seed}
+
+    @property
+    def setting(self) -> Setting:
+        """What the game offers to attacks."""
+        briefing = self.briefing("test")
+        return Setting(
+            name=self.name,
+            release="table",
+            goal=self.goal,
+            training=self.rounds("train"),
+            test=self.rounds("test"),
+            auxiliary=isinstance(briefing, TableBriefing)
+            and isinstance(briefing.auxiliary, TabularDataset),
+            mechanism=self.mechanism.exposes_mechanism,
+            coins=self.judges_together,
+        )
+
+    @property
+    def target_labels(self) -> tuple[str, ...]:
+        """Display names of the targets."""
+        if isinstance(self.data, PlantingLabeller):
+            targets = self.data.target_records
+            if isinstance(targets, TabularDataset):
+                return tuple(str(label) for label in targets.table.index)
+        return tuple(str(number) for number in range(self.num_labels))
+
+    @property
+    def draws_from_globals(self) -> bool:
+        """Where data or mechanism take no seed."""
+        return self.mechanism.draws_from_globals or self.data.draws_from_globals
+
+    @property
+    def waits(self) -> bool:
+        """Whether the mechanism is a coroutine."""
+        return self.mechanism.waits
+
+    def for_threads(self) -> "TargetedGame":
+        """The same game, which leaves the global generators alone."""
+        return replace(self, seeds_globals=False)
+
+    def within(self, seconds: float | None) -> "TargetedGame":
+        """The same game with a time limit."""
+        return replace(self, timeout=seconds)
+
+    def rounds(self, phase: Phase) -> int | None:
+        """Any number, unless the attacker cannot run the mechanism."""
+        return 0 if phase == "train" and not self.mechanism.can_simulate else None
+
+    def briefing(self, phase: Phase) -> Briefing:
+        """What an attack is told; the same in both phases."""
+        if isinstance(self.data, PlantingLabeller):
+            return self.data.briefing()
+        return Briefing(self.goal, num_labels=self.num_labels)
+
+    def judged(self, phase: Phase) -> np.ndarray:
+        """All targets, in both phases."""
+        return np.ones(self.num_labels, dtype=bool)
+
+    def observation_rng(self, address: Address) -> np.random.Generator:
+        """What an observer draws from."""
+        return address.stream(TrialPart.OBSERVATION)
+
+    def fitting_rng(self) -> np.random.Generator:
+        """What an attack draws from when it learns."""
+        return stream(self.seed)
+
+    # -- playing -----------------------------------------------------------------------------
+
+    def play(self, addresses: Sequence[Address]) -> list[Trial]:
+        """The trials at some addresses."""
+        return [self._play(address, TrialPart.MECHANISM) for address in addresses]
+
+    def _play(self, address: Address, part: TrialPart) -> Trial:
+        dataset, secrets = self.data.draw_labelled(address)
+        try:
+            with time_limit(self.timeout):
+                run = self._run(dataset, address, self.seeds_globals, part)
+                release = self._released(finished(run.output), run, dataset)
+        except KnowledgeError:
+            raise
+        except Exception as error:
+            raise self._failure(address, error) from error
+        return self._trial(address, release, secrets)
+
+    async def play_concurrently(self, address: Address) -> Trial:
+        """The same, giving way to other trials while the mechanism waits."""
+        dataset, secrets = self.data.draw_labelled(address)
+        try:
+            run = self._run(dataset, address, False, TrialPart.MECHANISM)
+            output = run.output
+            if inspect.isawaitable(output):
+                output = await asyncio.wait_for(output, self.timeout)
+            release = self._released(output, run, dataset)
+        except KnowledgeError:
+            raise
+        except Exception as error:
+            raise self._failure(address, error) from error
+        return self._trial(address, release, secrets)
+
+    def caution(self, address: Address) -> str | None:
+        """Run the mechanism twice on the data of one trial, with different seeds."""
+        try:
+            first, second = (
+                self._play(address, part).release.data
+                for part in (TrialPart.PROBE, TrialPart.PROBE_AGAIN)
+            )
+        except MechanismError:
+            return None  # how often it fails is for the trials themselves to say
+        if not isinstance(first, TabularDataset) or not isinstance(second, TabularDataset):
+            return None
+        if len(first) < ROWS_WORTH_A_PROBE or not first.table.same_values(second.table):
+            return None
+        return (
+            f"{self.label!r} returned identical releases for different seeds on the same data. "
+            f"Unless it is deterministic by design, it fixes its own seed, and an audit would see "
+            f"only one of the releases it can make: let its generate (or __call__) take "
+            f"random_state."
+        )
+
+    def _run(
+        self, dataset: Dataset, address: Address, seeds_globals: bool, part: TrialPart
+    ) -> MechanismRun:
+        return self.mechanism.run(
+            dataset,
+            training_mode=address.training,
+            rng=address.stream(part),
+            seed_globals=seeds_globals,
+        )
+
+    def _trial(self, address: Address, release: Release, secrets: np.ndarray) -> Trial:
+        group = self.data.group_of(address.index)
+        return Trial(address.phase, address.index, release, secrets, group)
+
+    def _released(self, output: object, run: MechanismRun, dataset: Dataset) -> Release:
+        mechanism = run.fitted if self.mechanism.exposes_mechanism else None
+        if output is None:
+            raise MechanismError("it returned nothing instead of a synthetic dataset")
+        if isinstance(output, pd.DataFrame) and isinstance(dataset, TabularDataset):
+            output = TabularDataset(output, dataset.description)
+        if isinstance(output, TabularDataset):
+            # Row labels could tell where rows came from, and frames are large: keep neither.
+            output = TabularDataset.from_table(output.table.with_index(), output.description)
+        return Release(output, mechanism)
+
+    def _failure(self, address: Address, error: Exception) -> MechanismError:
+        telling = isinstance(error, (MechanismError, SchemaError, TimeLimitError))
+        return MechanismError(
+            f"the mechanism {self.label!r} failed in {address.phase} trial {address.index} (seed "
+            f"{address.seed}): {error if telling else repr(error)}. Replay it with "
+            f"threat_model.draw_trial({address.phase!r}, {address.index}).",
+            phase=address.phase,
+            index=address.index,
+            seed=address.seed,
+        )

@@ -1,0 +1,271 @@
+"""Every game and goal from an audit file: played, stored, read again, judged and shown."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from sklearn.tree import DecisionTreeClassifier
+
+from tapas._random import Parts, part_stream
+from tapas._spec import spec_of
+from tapas.audit import Audit, audit_from_values, load_audit
+from tapas.datasets import TabularDataset, load_sample
+from tapas.errors import ConfigError
+from tapas.generators import Raw
+from tapas.report import AuditPage
+from tapas.results import AuditRecord, decide
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    CanaryMIA,
+    ImportedMIA,
+    ModelAIA,
+    ModelPropertyInference,
+    TargetedMIA,
+)
+
+EQUAL_RECORDS = pytest.mark.filterwarnings("ignore:.*occur on both sides")
+TREE = {
+    "use": "sklearn.tree:DecisionTreeClassifier",
+    "class_column": "Health",
+    "shadows": 4,
+}
+
+
+def written(folder: Path, **values: Any) -> Path:
+    path = folder / "audit.yaml"
+    path.write_text(yaml.safe_dump(values))
+    return path
+
+
+def carried_out(folder: Path, audit: Audit) -> AuditRecord:
+    """Checked, run into a folder, read again from there, and shown on a page."""
+    assert audit.check().ok, audit.check().problems
+    record = audit.run(folder / "run", n_jobs=1)
+    assert not any(subject.crashes for subject in record.subjects)
+    again = audit.run(folder / "run", n_jobs=1)
+    for one, other in zip(record.subjects, again.subjects, strict=True):
+        assert [s.to_json() for s in one.summaries] == [s.to_json() for s in other.summaries]
+    page = AuditPage(AuditRecord.load(folder / "run")).html()
+    assert record.title in page
+    return record
+
+
+def test_an_attribute_is_inferred_from_a_model(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        data={"sample": "census", "rows": 300},
+        model=TREE,
+        goal={"attribute": {"column": "Sex"}},
+        attacks=["ConfidenceAIA", "ImputationAIA"],
+        gates=[{"metric": "accuracy", "at_most": 0.999}],
+    )
+    audit = load_audit(path)
+    assert isinstance(audit.subjects[0].threat_model, ModelAIA)
+    record = carried_out(tmp_path, audit)
+    (confidence, imputation) = record.subjects[0].summaries
+    assert confidence.sensitive_attribute == "Sex"  # type: ignore[attr-defined]
+    assert len(confidence) == len(imputation) == 150  # type: ignore[arg-type]
+    assert confidence.dependence == "one release"  # type: ignore[attr-defined]
+    assert decide(record).state == "pass"
+
+
+def test_a_property_of_the_training_data_is_inferred(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        data={"sample": "census", "rows": 900},
+        model={**TREE, "parameters": {"max_depth": 3}},
+        goal={"property": {"column": "Sex", "value": "male", "records": 100, "shares": [0.1, 0.9]}},
+        attacks=["PropertyClassifier"],
+        trials={"train": 24, "test": 20},
+    )
+    values = load_sample("census", 900).data["Sex"].unique().tolist()
+    text = path.read_text().replace("value: male", f"value: {values[0]}")
+    path.write_text(text)
+    audit = load_audit(path)
+    assert isinstance(audit.subjects[0].threat_model, ModelPropertyInference)
+    record = carried_out(tmp_path, audit)
+    (subject,) = record.subjects
+    assert subject.trials == {"train": 24, "test": 20}
+    assert len(subject.summaries[0]) == 20  # type: ignore[arg-type]
+
+
+def test_canaries_certify_an_epsilon_from_a_few_runs(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        data={"sample": "census", "rows": 500, "targets": {"random": 60}},
+        generator="Raw",
+        knowledge={"records": 100},
+        goal="canaries",
+        attacks=[{"use": "ClosestDistanceMIA", "parameters": {"criterion": ["threshold", 0]}}],
+        trials={"train": 0, "test": 2},
+        claim={"epsilon": 1.0},
+        controls=False,
+    )
+    audit = load_audit(path)
+    assert isinstance(audit.subjects[0].threat_model, CanaryMIA)
+    record = carried_out(tmp_path, audit)
+    (summary,) = record.subjects[0].summaries
+    assert summary.dependence == "coins"  # type: ignore[attr-defined]
+    assert len(summary) == 2 * 60  # type: ignore[arg-type]
+    verdict = decide(record)
+    assert verdict.claim is not None
+    assert verdict.claim.state == "contradicted"
+    assert verdict.exit_code == 1
+
+
+def releases(folder: Path, number: int = 20) -> tuple[TargetedMIA, TabularDataset]:
+    """A folder of releases with their secrets, as somebody else would hand them over."""
+    data = load_sample("census", 300, seed=4)
+    targets, rest = data.take([3, 7]), data.drop_records([3, 7])
+    game = TargetedMIA(
+        AuxiliaryDataKnowledge(rest, num_training_records=40, seed=1),
+        targets,
+        BlackBoxKnowledge(Raw(), 20),
+        seed=2,
+    )
+    rows = []
+    for phase in ("train", "test"):
+        for index in range(number):
+            trial = game.draw_trial(phase, index)  # type: ignore[arg-type]
+            name = f"{phase}{index}.csv"
+            (folder / name).write_text(trial.release.table.write_to_string())
+            rows.append({"file": name, "phase": phase, "group": trial.group})
+            rows[-1] |= dict(zip(("3", "7"), trial.secrets.astype(int), strict=True))
+    pd.DataFrame(rows).to_csv(folder / "labels.csv", index=False)
+    data.write(folder / "people")
+    return game, rest
+
+
+def test_releases_from_elsewhere_are_audited_like_ones_own(tmp_path: Path) -> None:
+    folder = tmp_path / "releases"
+    folder.mkdir()
+    game, _ = releases(folder)
+    path = written(
+        tmp_path,
+        data={"table": "releases/people.csv", "targets": {"rows": [3, 7]}},
+        imported={"folder": "releases", "labels": "releases/labels.csv"},
+        attacks=["ClosestDistanceMIA"],
+    )
+    audit = load_audit(path)
+    assert isinstance(audit.subjects[0].threat_model, ImportedMIA)
+    record = carried_out(tmp_path, audit)
+    mine = Audit(game, audit.attacks, 20, 20).run(n_jobs=1)
+    for theirs, ours in zip(record.subjects[0].summaries, mine.subjects[0].summaries, strict=True):
+        assert theirs.scores.tolist() == ours.scores.tolist()  # type: ignore[attr-defined]
+        assert theirs.labels.tolist() == ours.labels.tolist()  # type: ignore[attr-defined]
+        assert theirs.dependence == ours.dependence == "pairs"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (
+            {"generator": "Raw", "goal": {"property": {"column": "Sex", "value": 1}}},
+            "goal.property",
+        ),
+        ({"model": TREE, "goal": "canaries"}, "which know membership, attribute, property"),
+        ({"imported": {"folder": "a", "labels": "b"}, "goal": "canaries"}, "goal.canaries"),
+        ({"generator": "Raw", "model": TREE}, "exactly one of generator, model, release, imported"),
+    ],
+)
+def test_goals_that_do_not_go_with_what_is_audited_are_refused(
+    values: dict[str, Any], words: str
+) -> None:
+    about = {"data": {"sample": "census"}, "attacks": ["ClosestDistanceMIA"], **values}
+    with pytest.raises(ConfigError, match=words):
+        audit_from_values(about, "here")
+
+
+@EQUAL_RECORDS
+def test_a_model_audit_asks_about_real_categories_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(
+        tmp_path,
+        data={"sample": "census", "rows": 200},
+        model={**TREE, "shadows": 0},
+        attacks=[{"use": "LabelOnlyMIA", "parameters": {"method": "noise", "max_queries": 30}}],
+    )
+    asked: list[np.ndarray] = []
+    predict = DecisionTreeClassifier.predict
+
+    def listening(self: DecisionTreeClassifier, X: Any, *more: Any) -> Any:
+        asked.append(np.asarray(X))
+        return predict(self, X, *more)
+
+    audit = load_audit(path)
+    monkeypatch.setattr(DecisionTreeClassifier, "predict", listening)
+    assert not audit.run(n_jobs=1).subjects[0].crashes
+    seen = np.concatenate(asked)
+    assert len(seen) > 1000
+    columns = load_sample("census", 200).view(exclude_columns=["Health"]).description.parsed
+    start = 0
+    for column in columns:
+        width = len(column.values) if column.is_one_hot and column.values is not None else 1
+        block = seen[:, start : start + width]
+        if width > 1:
+            assert set(np.unique(block)) <= {0.0, 1.0}
+            assert (block.sum(axis=1) <= 1).all(), column.name
+        start += width
+    assert start == seen.shape[1]
+
+
+def test_each_file_of_a_release_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = load_sample("clinic", 300, seed=1)
+    for name, rows in (("private", range(100)), ("holdout", range(100, 200))):
+        (tmp_path / f"{name}.csv").write_text(data.take(rows).write_to_string())
+    (tmp_path / "released.csv").write_text(data.take(range(200, 300)).write_to_string())
+    read: list[str] = []
+    plain = Path.read_bytes
+
+    def counting(self: Path) -> bytes:
+        if self.suffix == ".csv":
+            read.append(self.name)
+        return plain(self)
+
+    monkeypatch.setattr(Path, "read_bytes", counting)
+    monkeypatch.chdir(tmp_path)
+    audit = audit_from_values(
+        {
+            "data": {"table": "private.csv", "holdout": "holdout.csv"},
+            "release": {"file": "released.csv"},
+            "attacks": ["ClosestDistanceMIA"],
+        },
+        "tapas release",
+    )
+    assert sorted(read) == ["holdout.csv", "private.csv", "released.csv"]
+    assert len(audit.subjects) == 3
+
+
+@EQUAL_RECORDS
+def test_the_audited_model_and_the_shadow_models_draw_from_different_streams(
+    tmp_path: Path,
+) -> None:
+    path = written(
+        tmp_path,
+        data={"sample": "census", "rows": 200},
+        model={
+            "use": "sklearn.ensemble:RandomForestClassifier",
+            "parameters": {"n_estimators": 3},
+            "class_column": "Health",
+            "shadows": 2,
+        },
+        attacks=["LossMIA"],
+    )
+    (subject,) = load_audit(path).subjects
+    threat_model: Any = subject.threat_model
+    audited, *shadows = threat_model.model, *threat_model.shadow_models
+    seeds = {spec_of(model).digest for model in (audited, *shadows)}
+    assert len(seeds) == 3
+    drawn = [stream.bit_generator.state["state"]["state"] for stream in _training_streams(0)]
+    assert len(set(drawn)) == 2
+
+
+def _training_streams(seed: int) -> list[np.random.Generator]:
+    return [part_stream(seed, part) for part in (Parts.AUDITED_MODEL, Parts.SHADOW_TRAINING)]

@@ -1,0 +1,71 @@
+"""The verdict for machines holds the claim and every fact that pages show."""
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from tapas.cli._outputs import verdict_values, write_json, write_junit
+from tapas.results import (
+    MEASURES,
+    AuditedSubject,
+    AuditRecord,
+    Claim,
+    Gate,
+    MIAttackSummary,
+    decide,
+)
+
+
+def record(strength=3.0, **more):
+    labels = np.tile([1, 0], 100)
+    scores = strength * labels + np.random.default_rng(0).normal(size=200)
+    dependence = more.pop("dependence", None)
+    summary = MIAttackSummary(
+        labels, scores > strength / 2, scores, "G", "A", "D", "7", dependence=dependence
+    )
+    subject = AuditedSubject("ours", summaries=more.pop("summaries", (summary,)))
+    return AuditRecord("Audit", {}, "f" * 32, 1, (subject,), **more)
+
+
+def junit(found, folder):
+    path = folder / "verdict.xml"
+    write_junit(path, found, decide(found))
+    return ElementTree.parse(path).getroot()
+
+
+@pytest.mark.parametrize(
+    ("more", "claim", "state", "code", "inside"),
+    [
+        ({}, 0.5, "contradicted", 1, "failure"),
+        ({}, 30.0, "unseen", 0, "skipped"),
+        ({"strength": 0.0}, 1.0, "open", 0, "system-out"),
+        ({"dependence": "one release"}, 0.5, "untested", 0, "skipped"),
+    ],
+)
+def test_what_became_of_the_claim_is_told(more, claim, state, code, inside, tmp_path) -> None:
+    found = record(claim=Claim(claim), **more)
+    values = verdict_values(found, decide(found))
+    assert (values["claim"]["state"], values["exit_code"]) == (state, code)
+    assert values["claim"]["epsilon"] == claim
+    suite = junit(found, tmp_path)
+    (case,) = suite
+    assert case.get("name") == f"claimed epsilon {claim:g}"
+    assert [child.tag for child in case] == [inside]
+    assert suite.get("failures") == str(int(code == 1))
+
+
+def test_every_fact_is_in_the_json(tmp_path) -> None:
+    found = record(gates=(Gate("auc", 0.9),))
+    write_json(tmp_path / "verdict.json", found, decide(found))
+    values = json.loads((tmp_path / "verdict.json").read_text(encoding="utf-8"))
+    (result,) = values["results"]
+    assert {measure.fact for measure in MEASURES if measure.fact} <= set(result)
+    assert result["dependence"] == "independent"
+    assert values["claim"] is None
+
+
+def test_nothing_that_ran_is_an_error_even_beside_a_claim(tmp_path) -> None:
+    suite = junit(record(summaries=(), claim=Claim(1.0)), tmp_path)
+    assert suite.get("errors") == "1"

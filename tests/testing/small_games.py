@@ -1,0 +1,206 @@
+"""Every game, small: one that leaks, and one whose release is independent of the secrets."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from tapas.compat import GameThreatModel
+from tapas.datasets import TabularDataset, load_sample
+from tapas.generators import Generator, Raw
+from tapas.models import Records
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    CanaryMIA,
+    ExactDataKnowledge,
+    ImportedMIA,
+    ModelAIA,
+    ModelMIA,
+    ModelPropertyInference,
+    ObservedMIA,
+    TargetedAIA,
+    TargetedMIA,
+)
+
+ROWS = 16  # of a private dataset
+CANARIES = 24
+FILES = 16  # of each phase
+RECORDS = 48  # of each side
+WARDS = ("cardiology", "surgery", "general")
+
+
+class Public(Generator):
+    """Ignores the private data and draws from a table that everybody has."""
+
+    def fit(self, dataset: Any, **_: Any) -> None:
+        self.trained = True
+
+    def generate(self, num_samples: int, random_state: Any = None) -> TabularDataset:
+        return _population(9).sample(num_samples, random_state=random_state)
+
+    @property
+    def label(self) -> str:
+        return "Public"
+
+
+@lru_cache
+def _population(seed: int) -> TabularDataset:
+    return load_sample("clinic", 400, seed=seed)
+
+
+def _people(seed: int, targets: int) -> tuple[TabularDataset, TabularDataset]:
+    """Targets, and others of the same population."""
+    everyone = _population(seed)
+    return everyone.take(range(targets)), everyone.take(range(targets, len(everyone)))
+
+
+def _knowledge(leaky: bool, rest: TabularDataset) -> Any:
+    """Where it leaks, nothing but the secret is unknown."""
+    if leaky:
+        return ExactDataKnowledge(rest.take(range(ROWS), reset_index=True))
+    return AuxiliaryDataKnowledge(rest, num_training_records=ROWS, seed=0)
+
+
+def _box(leaky: bool, size: int = ROWS) -> BlackBoxKnowledge:
+    return BlackBoxKnowledge(Raw() if leaky else Public(), size)
+
+
+def targeted_mia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    targets, rest = _people(data, 2)
+    return TargetedMIA(
+        _knowledge(leaky, rest), targets, _box(leaky), replace_target=True, seed=seed
+    )
+
+
+def _targeted_aia(
+    leaky: bool, seed: int, data: int, attribute: str, values: tuple[str, ...]
+) -> TargetedAIA:
+    targets, rest = _people(data, 2)
+    return TargetedAIA(_knowledge(leaky, rest), targets, attribute, values, _box(leaky), seed=seed)
+
+
+def targeted_aia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    return _targeted_aia(leaky, seed, data, "sex", ("F", "M"))
+
+
+def targeted_aia_of_many(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    return _targeted_aia(leaky, seed, data, "ward", WARDS)
+
+
+def canary_mia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    targets, rest = _people(data, CANARIES)
+    knowledge = AuxiliaryDataKnowledge(rest, num_training_records=2 * CANARIES, seed=0)
+    return CanaryMIA(knowledge, targets, _box(leaky, 2 * CANARIES), replace_target=True, seed=seed)
+
+
+def imported_mia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    """Files that somebody wrote, the labels among them."""
+    place = folder / f"imported-{leaky}-{data}"
+    targets, rest = _people(data, 2)
+    if not place.exists():
+        place.mkdir()
+        _write_releases(targeted_mia(leaky, data, data, folder), place)
+    return ImportedMIA(place, place / "labels.csv", targets, auxiliary=rest, seed=seed)
+
+
+def _write_releases(made: Any, place: Path) -> None:
+    rows = []
+    for phase in ("train", "test"):
+        for index in range(FILES):
+            trial = made.draw_trial(phase, index)
+            name = f"{phase}-{index}.csv"
+            trial.release.table.write(place / name.removesuffix(".csv"))
+            secrets = dict(zip(made.game.target_labels, trial.secrets.tolist(), strict=True))
+            rows.append({"file": name, "phase": phase, "group": trial.group, **secrets})
+    pd.DataFrame(rows).to_csv(place / "labels.csv", index=False)
+
+
+def observed_mia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    everyone = _population(data)
+    members, others = everyone.take(range(100)), everyone.take(range(100, 200))
+    release = members if leaky else everyone.take(range(200, 300))
+    shuffled = release.take(np.random.default_rng(data).permutation(len(release)))
+    reference = everyone.take(range(300, 400))
+    return ObservedMIA(shuffled, members, others, reference, seed=seed)
+
+
+@lru_cache
+def _records(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs that say nothing of their classes: a model can only learn them by heart."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(3 * RECORDS, 5)), rng.choice(["a", "b", "c"], size=3 * RECORDS)
+
+
+def _forest() -> RandomForestClassifier:
+    return RandomForestClassifier(6, bootstrap=False, max_features=1, random_state=0)
+
+
+def _model_mia(leaky: bool, seed: int, data: int, **options: Any) -> ModelMIA:
+    X, y = _records(data)
+    inside, outside, third = (slice(i * RECORDS, (i + 1) * RECORDS) for i in range(3))
+    learnt = inside if leaky else third
+    model = _forest().fit(X[learnt], y[learnt])
+    sides = (X[inside], y[inside]), (X[outside], y[outside])
+    return ModelMIA(model, *sides, seed=seed, **options)
+
+
+def model_mia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    return _model_mia(leaky, seed, data)
+
+
+def model_mia_with_shadows(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    return _model_mia(leaky, seed, data, trainer=_forest(), num_shadows=8, known_share=0.2)
+
+
+def model_aia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    """The class follows from the attribute, or from nothing."""
+    rng = np.random.default_rng(data)
+    X = np.column_stack([rng.integers(0, 2, 300), rng.normal(size=(300, 3))]).astype(float)
+    noise = rng.integers(0, 2, 300)
+    y = np.where(rng.random(300) < 0.9, X[:, 0], noise) if leaky else noise
+    learnt, targets, known = slice(0, 100), slice(100, 200), slice(200, 300)
+    model = RandomForestClassifier(10, random_state=0).fit(X[learnt], y[learnt])
+    return ModelAIA(
+        model, (X[targets], y[targets]), 0, [0.0, 1.0], population=(X[known], y[known]), seed=seed
+    )
+
+
+def property_inference(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    """The property is the class, or a mark that leaves no trace."""
+    rng = np.random.default_rng(data)
+    X = rng.normal(size=(400, 2))
+    y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+    marked = y == 1 if leaky else rng.random(400) < 0.5
+    return ModelPropertyInference(
+        GaussianNB(), Records(X, y), marked, num_records=60, num_probes=20, seed=seed
+    )
+
+
+@dataclass(frozen=True)
+class SmallGame:
+    """How a game is made, and how many trials an audit of it plays."""
+
+    make: Callable[[bool, int, int, Path], GameThreatModel]
+    num_train: int | None = None
+    num_test: int | None = None
+
+
+GAMES = {
+    "TargetedMIA": SmallGame(targeted_mia, 30, 30),
+    "TargetedAIA": SmallGame(targeted_aia, 30, 30),
+    "TargetedAIA of many values": SmallGame(targeted_aia_of_many, 40, 30),
+    "CanaryMIA": SmallGame(canary_mia, 6, 1),
+    "ImportedMIA": SmallGame(imported_mia),
+    "ObservedMIA": SmallGame(observed_mia),
+    "ModelMIA": SmallGame(model_mia),
+    "ModelMIA with shadow models": SmallGame(model_mia_with_shadows),
+    "ModelAIA": SmallGame(model_aia),
+    "ModelPropertyInference": SmallGame(property_inference, 30, 30),
+}

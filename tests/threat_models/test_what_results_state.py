@@ -1,0 +1,108 @@
+"""What a threat model's results say of themselves: how their trials depend on each other."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.tree import DecisionTreeClassifier
+
+from tapas.attacks import ClosestDistanceMIA, ConfidenceAIA, LossMIA, PropertyClassifier
+from tapas.datasets import load_sample
+from tapas.errors import StatisticsError, TapasWarning
+from tapas.generators import Raw
+from tapas.report import EffectiveEpsilonReport, MIAttackReport
+from tapas.results import (
+    BinaryLabelInferenceAttackSummary,
+    LabelInferenceAttackSummary,
+    MIAttackSummary,
+)
+from tapas.stats import audit_claim
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    ModelAIA,
+    ModelMIA,
+    ModelPropertyInference,
+    ObservedMIA,
+    TargetedMIA,
+)
+
+
+def on_a_model() -> MIAttackSummary:
+    X, y = load_digits(return_X_y=True)
+    model = DecisionTreeClassifier(random_state=0).fit(X[:300], y[:300])
+    threat_model = ModelMIA(model, (X[:300], y[:300]), (X[300:600], y[300:600]), seed=1)
+    attack = LossMIA()
+    attack.train(threat_model)
+    return threat_model.test(attack)  # type: ignore[return-value]
+
+
+def on_an_attribute() -> LabelInferenceAttackSummary:
+    X, y = load_digits(return_X_y=True)
+    X = np.column_stack([X[:300, 20] > 8, X[:300, 30:40]]).astype(float)
+    model = DecisionTreeClassifier(random_state=0).fit(X, y[:300])
+    return ModelAIA(model, (X, y[:300]), 0, seed=1).test(ConfidenceAIA())  # type: ignore[return-value]
+
+
+def on_files() -> MIAttackSummary:
+    data = load_sample("clinic", 600, seed=1)
+    parts = [data.take(range(start, start + 200)) for start in (0, 200, 400)]
+    released = parts[0].take(range(100)) + parts[2].take(range(100))
+    threat_model = ObservedMIA(released, parts[0], parts[1], seed=1)
+    attack = ClosestDistanceMIA()
+    attack.train(threat_model)
+    return threat_model.test(attack)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("made", [on_a_model, on_an_attribute, on_files])
+def test_records_of_one_release_say_so_and_certify_nothing(made) -> None:  # type: ignore[no-untyped-def]
+    summary = made()
+    assert summary.dependence == "one release"
+    assert np.isnan(summary.get_metrics()["effective_epsilon"].iloc[0])
+    with pytest.warns(TapasWarning, match="no epsilon can be shown"):
+        table = EffectiveEpsilonReport([summary]).estimate()
+    assert (table["epsilon_low"] == 0).all()
+    with pytest.raises(StatisticsError, match="one release"):
+        audit_claim([summary], 1.0)
+
+
+@pytest.mark.parametrize("made", [on_a_model, on_files])
+def test_bootstrap_intervals_of_one_release_have_a_width(made) -> None:  # type: ignore[no-untyped-def]
+    report = MIAttackReport([made()], num_bootstrap=200)
+    assert report.attacks_data["auc"].std() > 0.005
+
+
+@pytest.mark.parametrize(("pairs", "stated"), [(True, "pairs"), (False, "independent")])
+def test_trials_of_a_generator_say_whether_they_come_in_pairs(pairs: bool, stated: str) -> None:
+    data = load_sample("census", 300, seed=1)
+    threat_model = TargetedMIA(
+        AuxiliaryDataKnowledge(data.drop_records([0]), num_training_records=40, seed=1),
+        data.get_records([0]),
+        BlackBoxKnowledge(Raw(), 20),
+        generate_pairs=pairs,
+        seed=1,
+    )
+    attack = ClosestDistanceMIA()
+    attack.train(threat_model, num_samples=20)
+    summary = threat_model.test(attack, num_samples=200)
+    assert isinstance(summary, MIAttackSummary)
+    assert summary.dependence == stated
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert EffectiveEpsilonReport([summary]).estimate()["epsilon_low"].iloc[0] > 0
+
+
+def test_a_property_of_the_whole_training_data_certifies_nothing() -> None:
+    X, y = load_digits(return_X_y=True)
+    threat_model = ModelPropertyInference(
+        DecisionTreeClassifier(max_depth=3), (X, y), y < 5, (0.2, 0.8), 100, seed=1
+    )
+    attack = PropertyClassifier()
+    attack.train(threat_model, num_samples=20)
+    summary = threat_model.test(attack, num_samples=30)
+    assert isinstance(summary, BinaryLabelInferenceAttackSummary)
+    assert summary.auc > 0.9
+    assert summary.dependence == "unrelated worlds"
+    with pytest.raises(StatisticsError, match="no neighbours"):
+        audit_claim([summary], 1.0)
