@@ -10,30 +10,39 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset, load_sample
-from tapas.generators import Generator, Raw
-from tapas.models import Records
+from tapas.generators import Bootstrap, Generator, Raw
+from tapas.models import Records, SklearnTrainer
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
     CanaryMIA,
     ExactDataKnowledge,
+    ImportedAIA,
     ImportedMIA,
+    MarginalSynthesis,
     ModelAIA,
     ModelMIA,
     ModelPropertyInference,
+    NoBoxKnowledge,
     ObservedMIA,
     TargetedAIA,
     TargetedMIA,
+    UncertainBoxKnowledge,
+    WhiteBoxKnowledge,
 )
 
 ROWS = 16  # of a private dataset
 CANARIES = 24
-FILES = 16  # of each phase
+FILES = 12  # of each phase
 RECORDS = 48  # of each side
 WARDS = ("cardiology", "surgery", "general")
+
+# Whether it leaks, the seed of the game, the seed of the data, and where files are kept.
+Make = Callable[[bool, int, int, Path], GameThreatModel]
 
 
 class Public(Generator):
@@ -183,11 +192,67 @@ def property_inference(leaky: bool, seed: int, data: int, folder: Path) -> GameT
     )
 
 
+def boxed(box: Any, **options: Any) -> Make:
+    """Membership of two targets, under some knowledge of the mechanism."""
+
+    def make(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+        targets, rest = _people(data, 2)
+        return TargetedMIA(_knowledge(False, rest), targets, box, seed=seed, **options)
+
+    return make
+
+
+class InPairs(SklearnTrainer):
+    """Trains two models at once."""
+
+    models_at_once = 2
+
+
+def of_model(*, population: Any = None, **options: Any) -> Make:
+    """Membership in the training set of a tree."""
+
+    def make(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+        X, y = _records(data)
+        inside, outside, third = (slice(i * RECORDS, (i + 1) * RECORDS) for i in range(3))
+        tree = DecisionTreeClassifier(random_state=0).fit(X[inside], y[inside])
+        held = (X[third], y[third]) if population == "given" else population
+        sides = (X[inside], y[inside]), (X[outside], y[outside])
+        return ModelMIA(tree, *sides, population=held, seed=seed, **options)
+
+    return make
+
+
+def observed_without_known(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    everyone = _population(data)
+    members, others = everyone.take(range(30)), everyone.take(range(30, 60))
+    return ObservedMIA(members, members, others, known_share=0, seed=seed)
+
+
+def imported_aia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    place = folder / f"attributes-{data}"
+    targets, rest = _people(data, 2)
+    if not place.exists():
+        place.mkdir()
+        _write_releases(targeted_aia(True, data, data, folder), place)
+    return ImportedAIA(
+        place, place / "labels.csv", targets, "sex", ["F", "M"], auxiliary=rest, seed=seed
+    )
+
+
+def model_aia_of_words(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    rng = np.random.default_rng(data)
+    X = pd.DataFrame({"word": rng.choice(["x", "y", "z"], 120), "number": rng.normal(size=120)})
+    y = np.where(X["word"] == "x", "no", "yes")
+    trainer = SklearnTrainer(RandomForestClassifier(5, random_state=0), encode=True)
+    model = trainer.train(X[:60], y[:60], rng=np.random.default_rng(0))
+    return ModelAIA(model, (X[60:], y[60:]), "word", access="labels", seed=seed)
+
+
 @dataclass(frozen=True)
 class SmallGame:
     """How a game is made, and how many trials an audit of it plays."""
 
-    make: Callable[[bool, int, int, Path], GameThreatModel]
+    make: Make
     num_train: int | None = None
     num_test: int | None = None
 
@@ -203,4 +268,38 @@ GAMES = {
     "ModelMIA with shadow models": SmallGame(model_mia_with_shadows),
     "ModelAIA": SmallGame(model_aia),
     "ModelPropertyInference": SmallGame(property_inference, 30, 30),
+}
+
+UNUSUAL = {
+    "no box": SmallGame(boxed(NoBoxKnowledge(Raw(), ROWS)), 0, 6),
+    "white box": SmallGame(boxed(WhiteBoxKnowledge(Bootstrap(), ROWS)), 6, 6),
+    "uncertain box": SmallGame(
+        boxed(UncertainBoxKnowledge(Public(), ROWS, lambda: {"x": np.random.random()})),  # noqa: NPY002
+        6,
+        6,
+    ),
+    "targets that are added, without pairs": SmallGame(
+        boxed(BlackBoxKnowledge(Raw(), ROWS), generate_pairs=False), 8, 6
+    ),
+    "canaries in several releases": SmallGame(canary_mia, 4, 3),
+    "files of which nothing is known": SmallGame(observed_without_known),
+    "attributes in files": SmallGame(imported_aia),
+    "a model of which nothing is known": SmallGame(of_model(known_share=0.0)),
+    "a model that shows labels": SmallGame(of_model(access="labels")),
+    "a model that answers so many queries": SmallGame(of_model(budget=20 * RECORDS)),
+    "shadow models on other records": SmallGame(
+        of_model(
+            trainer=DecisionTreeClassifier(),
+            population="given",
+            train_on_targets=False,
+            num_shadows=4,
+        )
+    ),
+    "shadow models on made-up records": SmallGame(
+        of_model(trainer=DecisionTreeClassifier(), population=MarginalSynthesis(), num_shadows=5)
+    ),
+    "shadow models trained two at a time": SmallGame(
+        of_model(trainer=InPairs(DecisionTreeClassifier()), num_shadows=5)
+    ),
+    "a model of words that shows labels": SmallGame(model_aia_of_words),
 }

@@ -9,28 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.tree import DecisionTreeClassifier
-from small_games import GAMES, ROWS, Public, model_mia, observed_mia, targeted_aia, targeted_mia
+from small_games import GAMES, UNUSUAL, model_mia, observed_mia, targeted_aia, targeted_mia
 
 from tapas.attacks import ClosestDistanceMIA
-from tapas.datasets import load_sample
 from tapas.errors import TapasError
 from tapas.game import PROPERTY, Address, Goal, Needs, Phase, Release, Setting, TableBriefing, Trial
-from tapas.generators import Bootstrap, Raw
-from tapas.models import SklearnTrainer
 from tapas.testing import BrokenPromiseError, check_game
-from tapas.threat_models import (
-    AuxiliaryDataKnowledge,
-    BlackBoxKnowledge,
-    ImportedAIA,
-    MarginalSynthesis,
-    ModelMIA,
-    NoBoxKnowledge,
-    ObservedMIA,
-    TargetedMIA,
-    UncertainBoxKnowledge,
-    WhiteBoxKnowledge,
-)
 from tapas.threat_models._targeted_game import TargetedGame
 
 PROMISES = 15
@@ -42,82 +26,10 @@ def test_every_game_keeps_every_promise(name: str, tmp_path: Path) -> None:
     assert len(kept) == PROMISES
 
 
-def _targeted(box: Any, **options: Any) -> Callable[[int], TargetedMIA]:
-    people = load_sample("census", 120, seed=3)
-    data = AuxiliaryDataKnowledge(people.take(range(2, 120)), num_training_records=ROWS, seed=0)
-    return lambda seed: TargetedMIA(data, people.take([0, 1]), box, seed=seed, **options)
-
-
-def _of_model(**options: Any) -> Callable[[int], ModelMIA]:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(160, 3)), rng.integers(0, 3, size=160)
-    model = DecisionTreeClassifier(random_state=0).fit(X[:40], y[:40])
-    sides = (X[:40], y[:40]), (X[40:80], y[40:80])
-    if options.get("population") == "given":
-        options["population"] = (X[80:], y[80:])
-    return lambda seed: ModelMIA(model, *sides, seed=seed, **options)
-
-
-def _imported_attribute(folder: Path) -> Callable[[int], ImportedAIA]:
-    made = targeted_aia(True, 1, 1, folder)
-    labels = []
-    for phase in ("train", "test"):
-        for index in range(4):
-            trial = made.draw_trial(phase, index)
-            trial.release.table.write(folder / f"{phase}-{index}")
-            secrets = dict(zip(made.game.target_labels, trial.secrets, strict=True))
-            labels.append({"file": f"{phase}-{index}.csv", "phase": phase, **secrets})
-    return lambda seed: ImportedAIA(
-        folder,
-        pd.DataFrame(labels),
-        made.atk_know_data.target_records,  # type: ignore[attr-defined]
-        "sex",
-        ["F", "M"],
-        independent=True,
-        seed=seed,
-    )
-
-
-class InPairs(SklearnTrainer):
-    """Trains two models at once."""
-
-    models_at_once = 2
-
-
-def _observed_without_known(folder: Path) -> Callable[[int], ObservedMIA]:
-    people = load_sample("clinic", 90, seed=2)
-    tables = [people.take(range(first, first + 30)) for first in (0, 0, 30)]
-    return lambda seed: ObservedMIA(*tables, known_share=0, seed=seed)
-
-
-UNUSUAL: dict[str, Callable[[Path], Callable[[int], Any]]] = {
-    "no box": lambda _: _targeted(NoBoxKnowledge(Raw(), ROWS)),
-    "white box": lambda _: _targeted(WhiteBoxKnowledge(Bootstrap(), ROWS)),
-    "uncertain box": lambda _: _targeted(
-        UncertainBoxKnowledge(Public(), ROWS, prior=lambda: {"x": np.random.random()})  # noqa: NPY002
-    ),
-    "targets that are added, without pairs": lambda _: _targeted(
-        BlackBoxKnowledge(Raw(), ROWS), generate_pairs=False
-    ),
-    "files of which nothing is known": _observed_without_known,
-    "a model of which nothing is known": lambda _: _of_model(known_share=0.0),
-    "a model that shows labels": lambda _: _of_model(access="labels"),
-    "shadow models on other records": lambda _: _of_model(
-        trainer=DecisionTreeClassifier(), population="given", train_on_targets=False, num_shadows=3
-    ),
-    "shadow models on made-up records": lambda _: _of_model(
-        trainer=DecisionTreeClassifier(), population=MarginalSynthesis(), num_shadows=3
-    ),
-    "shadow models trained two at a time": lambda _: _of_model(
-        trainer=InPairs(DecisionTreeClassifier()), num_shadows=3
-    ),
-    "attributes in files": _imported_attribute,
-}
-
-
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_unusual_games_keep_every_promise(name: str, tmp_path: Path) -> None:
-    assert len(check_game(UNUSUAL[name](tmp_path), num_trials=4)) == PROMISES
+    kept = check_game(lambda seed: UNUSUAL[name].make(False, seed, 5, tmp_path), num_trials=4)
+    assert len(kept) == PROMISES
 
 
 # -- broken ones -------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
-from small_games import GAMES, Public
+from small_games import GAMES, UNUSUAL, Public
 
 import tapas.attacks
 from tapas.attacks import (
@@ -46,6 +46,7 @@ from tapas.threat_models import (
     TargetedMIA,
 )
 
+ALL_GAMES = {**GAMES, **UNUSUAL}
 BASES = {"Attack", "TrainableThresholdAttack"}
 FAR = 4.0  # standard errors
 
@@ -104,10 +105,10 @@ class Audits:
     records: dict[tuple[str, bool, int], AuditRecord] = field(default_factory=dict)
 
     def threat_model(self, name: str, leaky: bool = True, seed: int = 5) -> GameThreatModel:
-        return GAMES[name].make(leaky, seed, seed, self.folder)
+        return ALL_GAMES[name].make(leaky, seed, seed, self.folder)
 
     def audit(self, name: str, leaky: bool = True, seed: int = 5) -> Audit:
-        threat_model, game = self.threat_model(name, leaky, seed), GAMES[name]
+        threat_model, game = self.threat_model(name, leaky, seed), ALL_GAMES[name]
         return Audit(threat_model, fitting(threat_model), game.num_train, game.num_test)
 
     def record(self, name: str, leaky: bool = True, seed: int = 5) -> AuditRecord:
@@ -124,6 +125,7 @@ def audits(tmp_path_factory: pytest.TempPathFactory) -> Audits:
 
 
 each_game = pytest.mark.parametrize("name", GAMES)
+each_game_and_unusual_ones = pytest.mark.parametrize("name", ALL_GAMES)
 
 
 def summaries(record: AuditRecord) -> list[Any]:
@@ -272,7 +274,7 @@ class Refuses(Executor):
         raise AssertionError("a trial was to be played")
 
 
-@each_game
+@each_game_and_unusual_ones
 def test_a_run_that_is_checked_on_two_processes_stored_and_read_again_changes_no_bit(
     name: str, audits: Audits, tmp_path: Path
 ) -> None:
@@ -285,9 +287,9 @@ def test_a_run_that_is_checked_on_two_processes_stored_and_read_again_changes_no
     assert bits(summaries(AuditRecord.load(tmp_path))) == fresh
 
 
-@each_game
+@each_game_and_unusual_ones
 def test_the_documented_doors_give_what_an_audit_gives(name: str, audits: Audits) -> None:
-    game, threat_model = GAMES[name], audits.threat_model(name)
+    game, threat_model = ALL_GAMES[name], audits.threat_model(name)
     views = list(threat_model) if isinstance(threat_model, TargetViews) else [threat_model]
     found = []
     for view in views:
