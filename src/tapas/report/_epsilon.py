@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from tapas import stats
+from tapas._files import write_text
 from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, TapasWarning
 from tapas.metrics import ConfusionCounts, confusion_counts
@@ -150,7 +151,7 @@ class EffectiveEpsilonReport(Report):
         path = self._outputs.path(filepath, stem, ".csv", "table")
         table.to_csv(path)
         details = json.dumps(self.details(), indent=2, allow_nan=False)
-        path.with_name(f"{path.stem}_details.json").write_text(details + "\n", encoding="utf-8")
+        write_text(path.with_name(f"{path.stem}_details.json"), details + "\n")
         _LOG.info("effective epsilon written to %s", path)
         return table
 

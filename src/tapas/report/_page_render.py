@@ -3,12 +3,11 @@
 import base64
 import functools
 import hashlib
-import os
 import re
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tapas._files import write_text
 from tapas.errors import StoreError
 
 if TYPE_CHECKING:
@@ -42,16 +41,7 @@ def write_page(folder: str | Path, name: str, text: str) -> Path:
     """Write a page, or a file beside it, into a folder, made if needed; whole or not at all."""
     place = Path(folder)
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=place, prefix=f".{name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, place / name)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_text(place / name, text)
     except OSError as error:
         reason = error.strerror or error
         raise StoreError(

@@ -10,11 +10,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from tapas._files import write_text
 from tapas._spec import Plain
 from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, StoreError
 from tapas.results._measures import GATE_METRICS
-from tapas.results._storage import as_plain_list, write_text
+from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
 
 if TYPE_CHECKING:

@@ -1,15 +1,16 @@
 """Summaries on disk as JSON and Parquet; nothing is ever unpickled."""
 
 import importlib
+import io
 import json
 import math
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tapas._files import write_bytes
 from tapas._spec import Plain
 from tapas.errors import StoreError
 from tapas.stats import Dependence
@@ -21,7 +22,6 @@ __all__ = [
     "from_parquet",
     "to_json",
     "to_parquet",
-    "write_text",
 ]
 
 FORMAT = "tapas-summary"
@@ -68,12 +68,10 @@ def to_parquet(kind: str, fields: dict[str, Any], path: str | Path) -> Path:
     rest = {name: _plain(value) for name, value in fields.items() if name not in _TRIALS}
     head = {"format": FORMAT, "version": VERSION, "kind": kind, "fields": rest}
     table = arrow.table({name: arrow.array(values.tolist()) for name, values in columns.items()})
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
-    parquet.write_table(table.replace_schema_metadata({_KEY: json.dumps(head).encode()}), part)
-    os.replace(part, target)
-    return target
+    content = io.BytesIO()
+    parquet.write_table(table.replace_schema_metadata({_KEY: json.dumps(head).encode()}), content)
+    write_bytes(path, content.getvalue())
+    return Path(path)
 
 
 def from_parquet(path: str | Path) -> tuple[str, dict[str, Any]]:
@@ -107,15 +105,6 @@ def find_class(base: type, kind: str) -> Any:
         f"the file holds a {kind}, which is not a {base.__name__}; "
         "read it with AttackSummary, or import the module that defines it first"
     )
-
-
-def write_text(path: str | Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, target)
 
 
 def _checked(content: object, where: str) -> tuple[str, int, dict[str, Any]]:

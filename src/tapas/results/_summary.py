@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tapas._files import write_text
 from tapas.errors import ConfigError, StoreError
 from tapas.results import _display, _storage
 from tapas.stats import Dependence
@@ -80,7 +81,7 @@ class AttackSummary(ABC):
         """Return the whole summary as JSON text, and write it to `path` if one is given."""
         text = _storage.to_json(type(self).__name__, self._fields())
         if path is not None:
-            _storage.write_text(path, text)
+            write_text(path, text)
         return text
 
     @classmethod
