@@ -269,3 +269,36 @@ def test_the_audited_model_and_the_shadow_models_draw_from_different_streams(
 
 def _training_streams(seed: int) -> list[np.random.Generator]:
     return [part_stream(seed, part) for part in (Parts.AUDITED_MODEL, Parts.SHADOW_TRAINING)]
+
+
+@EQUAL_RECORDS
+def test_more_shadow_models_add_to_those_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits: list[int] = []
+    fit = DecisionTreeClassifier.fit
+
+    def counting(self: DecisionTreeClassifier, X: Any, y: Any) -> Any:
+        fits.append(len(y))
+        return fit(self, X, y)
+
+    def audited(shadows: int, folder: str | None) -> AuditRecord:
+        path = written(
+            tmp_path,
+            data={"sample": "census", "rows": 200},
+            model={**TREE, "shadows": shadows},
+            attacks=["LossMIA"],
+        )
+        audit = load_audit(path)
+        fits.clear()
+        return audit.run(None if folder is None else tmp_path / folder, n_jobs=1)
+
+    monkeypatch.setattr(DecisionTreeClassifier, "fit", counting)
+    audited(4, "run")
+    assert len(fits) == 4
+    more = audited(6, "run")
+    assert len(fits) == 2
+    fresh = audited(6, None)
+    assert len(fits) == 6
+    for one, other in zip(more.subjects[0].summaries, fresh.subjects[0].summaries, strict=True):
+        assert one.to_json() == other.to_json()
