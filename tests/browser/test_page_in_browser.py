@@ -111,12 +111,12 @@ def test_headers_sort_both_ways_by_mouse_and_keyboard(browser, report):
         header = page.locator("#all-results thead th", has_text="AUC")
         button = header.get_by_role("button")
         button.click()
-        values = first_numbers(column(page, 6))
+        values = first_numbers(column(page, 7))
         assert values == sorted(values, reverse=True)
         assert header.get_attribute("aria-sort") == "descending"
         button.focus()
         page.keyboard.press("Enter")
-        values = first_numbers(column(page, 6))
+        values = first_numbers(column(page, 7))
         assert values == sorted(values)
         assert header.get_attribute("aria-sort") == "ascending"
         page.locator("#all-results thead th", has_text="Target").get_by_role("button").click()
