@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapas.attacks import ClosestDistanceMIA, TrainableThresholdAttack
+from tapas.attacks import ClosestDistanceMIA, GroundhogAttack, TrainableThresholdAttack
 from tapas.datasets import TabularDataset
 from tapas.engine import FolderStore, TaskFailedError, Workers, run_tasks
 from tapas.errors import (
@@ -21,6 +21,7 @@ from tapas.errors import (
     ReproducibilityWarning,
     SchemaError,
     StoreError,
+    TapasWarning,
     TargetInDataWarning,
     ThreatModelError,
 )
@@ -345,3 +346,14 @@ def test_a_process_that_keeps_dying_is_a_mechanism_error_with_an_address(
     with pytest.raises(MechanismError, match="died again and again") as caught:
         membership(Dies(), n_jobs=2)._generate_samples(4)
     assert (caught.value.phase, caught.value.index) == ("train", 0)
+
+
+@pytest.mark.parametrize("attack", [ClosestDistanceMIA(), GroundhogAttack()], ids=str)
+def test_a_test_without_trials_says_what_to_give(membership: Factory, attack: Any) -> None:
+    model = membership()
+    attack.train(model, num_samples=10)
+    with (
+        pytest.warns(TapasWarning, match="no test trials are remembered"),
+        pytest.raises(ThreatModelError, match="give num_samples"),
+    ):
+        model.test(attack)

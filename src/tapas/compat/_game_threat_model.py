@@ -322,7 +322,8 @@ class GameThreatModel(TrainableThreatModel):
         player = self._player(ignore_memory)
         count = self._count("test", num_samples, player.ledger)
         board = player.board(trained.observer, "test", count)
-        return judge(trained.scorer, board.of_targets(self._targets) if len(board) else board)
+        _refuse_nothing(len(board))
+        return judge(trained.scorer, board.of_targets(self._targets))
 
     def _judged_by_doors(
         self, attack: AttackDoors, num_samples: int | None, ignore_memory: bool
@@ -331,6 +332,7 @@ class GameThreatModel(TrainableThreatModel):
         if attack.briefing is None:
             attack.briefing = self.briefing()  # trained by other means than train()
         trials = self._trials(num_samples, False, ignore_memory)
+        _refuse_nothing(len(trials))
         releases = [_handed_out(trial) for trial in trials]
         scores = attack.attack_score(releases)
         if scores is None or attack.decides_by_door:
@@ -360,6 +362,11 @@ class GameThreatModel(TrainableThreatModel):
             data=game.data_label,
             coins=game.setting.coins,
         )
+
+
+def _refuse_nothing(number: int) -> None:
+    if number == 0:
+        raise ThreatModelError("there are no test trials to judge the attack by: give num_samples")
 
 
 class _AsSeen:
