@@ -63,11 +63,6 @@ class TrainingGround(Protocol):
     def trained(self, attack: "AttackDoors", num_samples: int | None) -> Trained:
         """Let an attack observe and learn."""
 
-    def scored_samples(
-        self, attack: "AttackDoors", num_samples: int | None, *, training: bool
-    ) -> Board:
-        """Let an attack score releases by its own documented method."""
-
 
 class AttackDoors:
     """The documented methods of an attack, on top of `observer` and `fit`.
