@@ -29,8 +29,9 @@ HEAVY = ("pandas", "sklearn", "matplotlib", "scipy", "torch", "dask", "loky", "r
 
 PUBLIC = {
     "datasets": """MISSING_CODE Column DataDescription Dataset EncodedTable RandomSource
-        TabularDataset TabularRecord create_canary load_sample locate pack_table read_frame
-        read_table record_isolation select_vulnerable_records unpack_table write_table""",
+        TabularDataset TabularRecord create_canary load_sample locate most_isolated pack_table
+        read_frame read_table record_isolation select_vulnerable_records unpack_table
+        write_table""",
     "engine": """Entry FolderStore MemoryStore Progress Silent Store TaskFailedError TimeLimitError
         Workers open_progress run_tasks time_limit""",
     "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula

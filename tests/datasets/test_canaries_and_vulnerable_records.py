@@ -12,6 +12,7 @@ from tapas.datasets import (
     TabularRecord,
     create_canary,
     load_sample,
+    most_isolated,
     record_isolation,
     select_vulnerable_records,
 )
@@ -102,16 +103,14 @@ def naive_isolation(dataset: TabularDataset, neighbours: int) -> list[float]:
     frame = dataset.data
     plain = {c.name: dataset.table.column(c.name) for c in number}
     for position in range(len(frame)):
-        words = [str(frame[c.name].iloc[position]) for c in coded]
-        numbers, absent = [], []
+        words = [str(frame[c.name].fillna(frame[c.name].mode()[0]).iloc[position]) for c in coded]
+        numbers = []
         for column in number:
             values = plain[column.name]
             low, high = np.nanmin(values), np.nanmax(values)
-            missing = bool(np.isnan(values[position]))
-            numbers.append(0.0 if missing else (values[position] - low) / ((high - low) or 1))
-            if np.isnan(values).any():
-                absent.append(float(missing))
-        rows.append((words, np.array(numbers + absent)))
+            value = np.nanmedian(values) if np.isnan(values[position]) else values[position]
+            numbers.append((value - low) / ((high - low) or 1))
+        rows.append((words, np.array(numbers)))
     total = len(coded) + len(number)
 
     def distance(one: tuple[Any, Any], two: tuple[Any, Any]) -> float:
@@ -136,7 +135,8 @@ def test_isolation_equals_a_naive_twin(neighbours: int) -> None:
 
 def test_isolation_knows_categories_alone_and_numbers_alone(mixed: TabularDataset) -> None:
     words = mixed.view(["colour", "size", "flag", "grade"])
-    assert record_isolation(words, 1) == pytest.approx([0.5, 0.75, 0.75, 0.5, 1.0])
+    assert record_isolation(words.take(range(4)), 1) == pytest.approx([0.5, 0.75, 0.75, 0.5])
+    assert record_isolation(words, 1)[4] == pytest.approx(0.25)  # nothing of it is known
     numbers = mixed.view(["balance", "charge"])
     assert np.isfinite(record_isolation(numbers, 2)).all()
 
@@ -152,6 +152,32 @@ def test_an_outlier_is_the_most_vulnerable_record() -> None:
     isolation = record_isolation(crowd)
     expected = np.argsort(-isolation, kind="stable")[:3]
     assert several.data.index.tolist() == crowd.data.index[expected].tolist()
+
+
+@pytest.mark.parametrize("sample", ["census", "clinic"])
+@pytest.mark.parametrize("k", [1, 40, 1500])
+def test_the_fast_search_finds_what_comparing_all_pairs_finds(sample: str, k: int) -> None:
+    dataset = load_sample(sample, rows=1500, seed=3)
+    expected = np.argsort(-record_isolation(dataset), kind="stable")[:k]
+    assert most_isolated(dataset, k).tolist() == expected.tolist()
+
+
+def test_among_copies_the_first_are_taken() -> None:
+    dataset = load_sample("census", rows=1, seed=3).take([0] * 900)
+    assert most_isolated(dataset, 3).tolist() == [0, 1, 2]
+
+
+def test_a_record_does_not_stand_out_by_what_is_missing() -> None:
+    """Two of 344 penguins have no measurement at all: nobody could recognise them."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(40, 5, (344, 4)), columns=list("abcd"))
+    frame["species"] = rng.choice(["x", "y", "z"], 344)
+    frame["sex"] = rng.choice(["f", "m"], 344)
+    frame.loc[[3, 271], ["a", "b", "c", "d", "sex"]] = None
+    penguins = TabularDataset.from_dataframe(frame)
+    order = np.argsort(-record_isolation(penguins), kind="stable").tolist()
+    assert min(order.index(3), order.index(271)) > 172
+    assert not {3, 271} & set(most_isolated(penguins, 20).tolist())
 
 
 def test_impossible_requests_are_refused(numbered: TabularDataset) -> None:

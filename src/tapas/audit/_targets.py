@@ -8,7 +8,7 @@ from tapas._random import Parts, part_stream
 from tapas._validate import listing
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
-from tapas.datasets import TabularDataset, record_isolation
+from tapas.datasets import TabularDataset, most_isolated
 from tapas.errors import ConfigError
 
 _COMPARED_AT_ONCE = 64
@@ -55,8 +55,7 @@ def _rows(data: TabularDataset, config: AuditFile, names: Names) -> list[int]:
     if wanted.random is not None:
         drawn = part_stream(config.seed, Parts.RANDOM_TARGETS).permutation(len(data))
         return [int(row) for row in drawn[:number]]
-    order = np.argsort(-record_isolation(data, min(5, len(data) - 1)), kind="stable")
-    return [int(row) for row in order[:number]]
+    return [int(row) for row in most_isolated(data, number, min(5, len(data) - 1))]
 
 
 def _without(data: TabularDataset, targets: TabularDataset) -> TabularDataset:

@@ -10,7 +10,7 @@ from tapas.datasets._npz import pack_table, read_table, unpack_table, write_tabl
 from tapas.datasets._rows import RandomSource
 from tapas.datasets._samples import load_sample
 from tapas.datasets._tabular import TabularDataset, TabularRecord
-from tapas.datasets._vulnerable import record_isolation, select_vulnerable_records
+from tapas.datasets._vulnerable import most_isolated, record_isolation, select_vulnerable_records
 
 __all__ = [
     "MISSING_CODE",
@@ -24,6 +24,7 @@ __all__ = [
     "create_canary",
     "load_sample",
     "locate",
+    "most_isolated",
     "pack_table",
     "read_frame",
     "read_table",

@@ -1,40 +1,56 @@
 """Find the records that a release endangers most: those far from all others."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from tapas._random import stream
 from tapas._validate import check_count
 from tapas.datasets._columns import MISSING_CODE
 from tapas.datasets._encoding import EncodedTable, numeric_width
 from tapas.datasets._tabular import TabularDataset
 from tapas.errors import RecordError
 
+_FIRST_SAMPLE = 128
+_PAIRS_AT_ONCE = 1 << 22
+_OTHERS_AT_ONCE = 1 << 15
+_ROUNDING = 1e-4  # more than dot products of single precision err by
+
 
 def record_isolation(dataset: TabularDataset, neighbours: int = 5) -> np.ndarray:
     """Mean distance of each record to its nearest others.
 
     The distance joins the cosine distance of one-hot categories and that of min-max scaled
-    numbers, each weighted by its share of the columns. A missing category is a category of its
-    own; a missing number is an indicator. Ordered categories count as categories.
+    numbers, each weighted by its share of the columns. Ordered categories count as categories. A
+    missing value counts as the commonest category or the median of its column: what was not
+    recorded does not make a record stand out.
+
+    Every pair of records is compared, in bounded memory; `most_isolated` finds the few most
+    isolated ones of a large table much faster.
 
     References
     ----------
     Meeus, Guepin, Cretu and de Montjoye (2023), "Achilles' Heels: Vulnerable Record
     Identification in Synthetic Data Publishing", arXiv:2306.10308.
     """
-    # Imported here: scikit-learn takes a second to load.
-    from sklearn.neighbors import NearestNeighbors
+    vectors = _checked_vectors(dataset, neighbours)
+    columns = len(dataset.table.columns)
+    return 1 - _closeness(vectors, np.arange(len(vectors)), neighbours) / columns
 
-    check_count(neighbours, "neighbours", minimum=1)
-    if neighbours >= len(dataset):
-        raise RecordError(
-            f"{neighbours} neighbours were asked for in a dataset of {len(dataset)} rows; "
-            f"ask for fewer than there are other rows"
-        )
-    vectors = _unit_vectors(dataset.table)
-    search = NearestNeighbors(n_neighbors=neighbours, algorithm="brute").fit(vectors)
-    euclidean, _ = search.kneighbors()
-    # For unit vectors, half the squared Euclidean distance is the cosine distance.
-    return np.mean(euclidean.astype(np.float64) ** 2 / 2, axis=1)
+
+def most_isolated(dataset: TabularDataset, k: int, neighbours: int = 5) -> np.ndarray:
+    """Positions of the `k` records of highest `record_isolation`, highest first.
+
+    The nearest among some records are never nearer than the nearest among all. So records are
+    compared with a random sample that grows, and those are dropped that this alone shows to be
+    less isolated than `k` others: most of them at once. The outcome is exact.
+    """
+    if check_count(k, "k", minimum=1) > len(dataset):
+        raise RecordError(f"{k} records were asked for, the dataset has {len(dataset)}")
+    vectors = _checked_vectors(dataset, neighbours)
+    rows = _candidates(vectors, k, neighbours)
+    order = np.argsort(_closeness(vectors, rows, neighbours), kind="stable")
+    return rows[order[:k]]
 
 
 def select_vulnerable_records(
@@ -42,28 +58,99 @@ def select_vulnerable_records(
 ) -> TabularDataset:
     """Return the `k` most isolated records, most isolated first, under their row labels.
 
-    `record_isolation` gives the ranking itself, e.g. to leave those rows out of the data.
+    `most_isolated` gives their positions, e.g. to leave those rows out of the data.
     """
-    if check_count(k, "k", minimum=1) > len(dataset):
-        raise RecordError(f"{k} records were asked for, the dataset has {len(dataset)}")
-    order = np.argsort(-record_isolation(dataset, neighbours), kind="stable")
-    return dataset.get_records(order[:k])
+    return dataset.get_records(most_isolated(dataset, k, neighbours))
 
 
-def _unit_vectors(table: EncodedTable) -> np.ndarray:
-    """Rows whose dot products are the weighted sum of the two cosine similarities."""
-    blocks = []
-    columns = len(table.columns)
-    coded, numbers = table.codes.shape[1], table.numbers.shape[1]
-    if coded:
-        one_hot = np.concatenate(_one_hot_blocks(table), axis=1)
-        blocks.append(one_hot * np.float32(np.sqrt(coded / columns / coded)))
+def _candidates(vectors: np.ndarray, k: int, neighbours: int) -> np.ndarray:
+    """Rows, ascending, among which the `k` most isolated ones are."""
+    drawn = stream(0)  # decides how long it takes, not what is found
+    alive = _without_copies(vectors @ drawn.random(vectors.shape[1]), k, neighbours)
+    order = drawn.permutation(len(vectors))
+    closest = np.full((len(vectors), neighbours), -np.inf, dtype=np.float32)
+    known: dict[int, float] = {}
+    start, size = 0, _FIRST_SAMPLE
+    while start < len(order) and len(alive) > k:
+        others = order[start : start + size]
+        closest[alive] = _merged(closest[alive], _closest(vectors, alive, others, neighbours))
+        at_least = closest[alive].mean(axis=1, dtype=float)
+        start, size = start + size, 2 * size
+        if k * len(vectors) < len(alive) * size:  # a bar costs less than another round without
+            top = alive[np.argsort(at_least, kind="stable")[:k]]
+            fresh = np.array([row for row in top if int(row) not in known], dtype=int)
+            known |= zip(fresh.tolist(), _closeness(vectors, fresh, neighbours), strict=True)
+            bar = sorted(known.values())[k - 1]
+            alive = alive[at_least <= bar + _ROUNDING]
+    return alive
+
+
+def _without_copies(keys: np.ndarray, k: int, neighbours: int) -> np.ndarray:
+    """Rows with too few equals to have no distance at all; the first others where `k` need them."""
+    _, group, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+    crowded = sizes[group] > neighbours
+    alone = np.flatnonzero(~crowded)
+    others = np.flatnonzero(crowded)[: max(0, k - len(alone))]
+    return np.sort(np.concatenate([alone, others]))
+
+
+def _closeness(vectors: np.ndarray, rows: np.ndarray, neighbours: int) -> np.ndarray:
+    """Mean dot product of some rows with their closest others, in double precision."""
+    closest = np.full((len(rows), neighbours), -np.inf)
+    for some in _blocks(len(vectors), _PAIRS_AT_ONCE // _OTHERS_AT_ONCE):
+        others = np.arange(len(vectors))[some]
+        closest = _merged(closest, _closest(vectors, rows, others, neighbours, float))
+    return closest.mean(axis=1)
+
+
+def _closest(
+    vectors: np.ndarray, rows: np.ndarray, others: np.ndarray, number: int, dtype: type = np.float32
+) -> np.ndarray:
+    """The largest dot products of each row with `others` but itself."""
+    number = min(number, len(others))
+    place = np.full(len(vectors), -1)
+    place[others] = np.arange(len(others))
+    across = vectors[others].T.astype(dtype, order="C")
+    found: np.ndarray = np.empty((len(rows), number), dtype=dtype)
+    for part in _blocks(len(rows), len(others)):
+        products = vectors[rows[part]].astype(dtype) @ across
+        own = place[rows[part]]
+        products[np.flatnonzero(own >= 0), own[own >= 0]] = -np.inf
+        found[part] = np.partition(products, -number, axis=1)[:, -number:]
+    return found
+
+
+def _merged(some: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """The largest of both, as many as `some` has."""
+    both = np.concatenate([some, more], axis=1)
+    return np.partition(both, -some.shape[1], axis=1)[:, -some.shape[1] :]
+
+
+def _blocks(length: int, width: int) -> Iterator[slice]:
+    step = max(1, _PAIRS_AT_ONCE // max(1, width))
+    return (slice(start, start + step) for start in range(0, length, step))
+
+
+def _checked_vectors(dataset: TabularDataset, neighbours: int) -> np.ndarray:
+    """Rows whose dot products are the weighted similarities times the number of columns.
+
+    Where all columns are categories, these are whole numbers, and equal records tie.
+    """
+    check_count(neighbours, "neighbours", minimum=1)
+    if neighbours >= len(dataset):
+        raise RecordError(
+            f"{neighbours} neighbours were asked for in a dataset of {len(dataset)} rows; "
+            f"ask for fewer than there are other rows"
+        )
+    table = dataset.table
+    numbers = table.numbers.shape[1]
+    blocks = _one_hot_blocks(table)
     if numbers:
         scaled = _scaled_numbers(table.numbers)
         norms = np.linalg.norm(scaled, axis=1, keepdims=True)
         # The zero vector has no direction; it gets an axis of its own.
         scaled = np.concatenate([scaled / np.where(norms, norms, 1), norms == 0], axis=1)
-        blocks.append((scaled * np.sqrt(numbers / columns)).astype(np.float32))
+        blocks.append((scaled * np.sqrt(numbers)).astype(np.float32))
     return np.concatenate(blocks, axis=1)
 
 
@@ -73,19 +160,23 @@ def _one_hot_blocks(table: EncodedTable) -> list[np.ndarray]:
     for position, column in enumerate(table.coded_columns()):
         numeric_width(column)  # refuses free text, with advice
         codes = table.codes[:, position]
-        missing = bool((codes == MISSING_CODE).any())
-        width = len(column.values or ()) + missing
-        block = np.zeros((len(table), width), dtype=np.float32)
-        block[rows, codes] = 1  # -1 falls on the extra last column
+        counts = np.bincount(codes[codes != MISSING_CODE], minlength=len(column.values or ()))
+        places = np.cumsum(counts > 0) - 1
+        block = np.zeros((len(table), max(1, int((counts > 0).sum()))), dtype=np.float32)
+        block[rows, places[np.where(codes == MISSING_CODE, counts.argmax(), codes)]] = 1
         blocks.append(block)
     return blocks
 
 
 def _scaled_numbers(numbers: np.ndarray) -> np.ndarray:
-    missing = np.isnan(numbers)
-    present = np.where(missing, np.inf, numbers)
-    low = present.min(axis=0)
-    spread = np.where(missing, -np.inf, numbers).max(axis=0) - low
-    spread = np.where(np.isfinite(spread) & (spread > 0), spread, 1)
-    scaled = np.where(missing, 0, (numbers - np.where(np.isfinite(low), low, 0)) / spread)
-    return np.concatenate([scaled, missing[:, missing.any(axis=0)]], axis=1)
+    columns = [_scaled(column) for column in numbers.T]
+    return np.stack(columns, axis=1)
+
+
+def _scaled(column: np.ndarray) -> np.ndarray:
+    """From 0 to 1; a missing number is the median, so that it is ordinary."""
+    present = column[~np.isnan(column)]
+    if not len(present):
+        return np.zeros(len(column))
+    low, spread = present.min(), np.ptp(present) or 1
+    return (np.where(np.isnan(column), np.median(present), column) - low) / spread
