@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit, ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri, softmax
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -23,10 +23,10 @@ from tapas.attacks.models._score_attacks import (
     LossMIA,
     ModifiedEntropyMIA,
 )
-from tapas.attacks.models._score_statistics import clip_for, logits, statistics_of
+from tapas.attacks.models._score_statistics import clip_for, logits, softened, statistics_of
 from tapas.errors import ConfigError, IncompatibleAttackError, NotTrainedError, TapasWarning
 from tapas.game import MEMBERSHIP, Address, Attack, Board, Scorer
-from tapas.metrics import auc
+from tapas.metrics import auc, tpr_at_fpr
 from tapas.models import as_model
 from tapas.threat_models import ModelMIA
 
@@ -95,6 +95,7 @@ def test_score_statistics_equal_a_naive_twin() -> None:
         first = (1 - p[y]) * np.log(p[y]) if p[y] < 1 else 0.0
         modified = first + sum(v * np.log(1 - v) for v in others)
         expected = [y, p[y], sum(others), max(p), entropy, modified, np.argmax(p)]
+        expected += [sum(v ** (1 / t) for v in others) for t in (2, 4)]
         np.testing.assert_allclose(found[row], expected, atol=1e-12)
 
 
@@ -103,6 +104,15 @@ def test_logits_keep_precision_where_a_probability_is_almost_one() -> None:
     assert logits(statistics_of(probabilities, np.array([0])), 1e-300)[0] == pytest.approx(
         -np.log(1e-25 + 1e-30)
     )
+
+
+@pytest.mark.parametrize("temperature", [1, 2, 4])
+def test_softened_probabilities_are_a_softmax_over_the_temperature(temperature: int) -> None:
+    values = RNG(0).normal(0, 3, (40, 5))
+    codes = RNG(1).integers(0, 5, 40)
+    found = softened(statistics_of(softmax(values, axis=1), codes), temperature, 1e-12)
+    expected = softmax(values / temperature, axis=1)[np.arange(40), codes]
+    np.testing.assert_allclose(found, expected)
 
 
 def test_the_clip_follows_the_steps_of_the_probabilities() -> None:
@@ -208,13 +218,13 @@ def test_reference_attacks_agree_with_their_formulae() -> None:
     p, q = seen[..., 1], target[0, :, 1]
     mean_in = np.array([p[inside[:, j], j].mean() for j in range(50)])
     mean_out = np.array([p[~inside[:, j], j].mean() for j in range(50)])
-    online = fitted(RMIA(), board)
+    online = fitted(RMIA(gamma=1, temperature=1), board)
     population = online.comparison.population
     ratio = np.log(q / ((mean_in + mean_out) / 2))
     np.testing.assert_array_equal(np.argsort(online.score(target)[0]), np.argsort(ratio))
     share = (ratio[:, None] > population).mean(axis=1)
     np.testing.assert_allclose(online.score(target)[0], share, atol=1 / len(population))
-    offline = fitted(RMIA("offline", a=0.6), board)
+    offline = fitted(RMIA("offline", a=0.6, temperature=1), board)
     ratio = np.log(q / ((1.6 * mean_out + 0.4) / 2))
     np.testing.assert_array_equal(np.argsort(offline.score(target)[0]), np.argsort(ratio))
 
@@ -254,6 +264,24 @@ def test_lira_variances_agree_with_their_formulae() -> None:
     np.testing.assert_allclose(
         offline.score(target)[0], norm.logcdf(value, mean, np.sqrt(pooled)), rtol=1e-6
     )
+
+
+def test_more_references_never_make_lira_worse_where_it_is_surest() -> None:
+    # Each record's own variance has a heavy tail: normal densities overrate the extremes.
+    found = {"auto": [], "per-record": []}
+    for seed in range(4):
+        rng = RNG(seed)
+        inside = rng.random((32, 1500)) < 0.5
+        inside = np.stack([inside, ~inside], axis=1).reshape(64, 1500)
+        spread = np.exp(rng.normal(0, 0.7, 1500))
+        noise = rng.standard_t(4, (65, 1500)) * spread
+        members = rng.random(1500) < 0.5
+        seen, target = noise[:64] + 1.5 * inside, noise[64:] + 1.5 * members
+        for kind, rates in found.items():
+            scorer = fitted(LiRA(variance=kind), references(observed(seen), inside))
+            scores = scorer.score(observed(target))[0]
+            rates.append(tpr_at_fpr(members, scores, 0.005).tpr)
+    assert np.mean(found["auto"]) > 1.1 * np.mean(found["per-record"])
 
 
 def test_offline_lira_still_ranks_records_far_above_the_outside_mean() -> None:

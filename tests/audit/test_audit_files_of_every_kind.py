@@ -16,7 +16,7 @@ from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import ConfigError
 from tapas.generators import Raw
 from tapas.report import AuditPage
-from tapas.results import AuditRecord, decide
+from tapas.results import AuditRecord, MIAttackSummary, decide
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -302,3 +302,27 @@ def test_more_shadow_models_add_to_those_that_are_there(
     assert len(fits) == 6
     for one, other in zip(more.subjects[0].summaries, fresh.subjects[0].summaries, strict=True):
         assert one.to_json() == other.to_json()
+
+
+def test_shadow_models_of_a_file_are_trained_by_what_the_audit_names(tmp_path: Path) -> None:
+    skl2onnx = pytest.importorskip("skl2onnx", reason="skl2onnx, which writes the file, is missing")
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"]).round(6)
+    table["y"] = np.where(rng.random(120) < 0.5, "no", "yes")
+    for name, part in (("train", table[:60]), ("others", table[60:])):
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    tree = DecisionTreeClassifier(random_state=0).fit(
+        table[["a", "b", "c"]][:60].to_numpy(np.float32), table["y"][:60]
+    )
+    file = skl2onnx.to_onnx(tree, np.zeros((1, 3), np.float32), options={"zipmap": False})
+    (tmp_path / "model.onnx").write_bytes(file.SerializeToString())
+    model = {"file": "model.onnx", "class_column": "y"}
+    question = {"data": {"table": "train.csv", "holdout": "others.csv"}, "attacks": ["LiRA"]}
+    with pytest.raises(ConfigError, match=r"name a trainer .* or set shadows: 0"):
+        load_audit(written(tmp_path, **question, model={**model, "shadows": 4}))
+    trainer = {"use": "sklearn.tree:DecisionTreeClassifier", "parameters": {"max_depth": 20}}
+    path = written(tmp_path, **question, model={**model, "trainer": trainer, "shadows": 4})
+    (summary,) = carried_out(tmp_path, load_audit(path)).subjects[0].summaries
+    assert isinstance(summary, MIAttackSummary)
+    assert summary.auc > 0.6

@@ -302,7 +302,7 @@ def test_a_model_is_audited_from_a_file(tmp_path: Path) -> None:
     tree["class_column"] = "Shoe"
     with pytest.raises(ConfigError, match=r"model\.class_column: 'Shoe' is not a column"):
         load_audit(written(tmp_path, values))
-    tree.update(class_column="Sex", file="model.onnx")
+    tree.update(class_column="Sex", file="model.onnx", shadows=0)
     with pytest.raises(ConfigError, match=r"model: .*exactly one of use, file"):
         load_audit(written(tmp_path, values))
     del tree["use"]

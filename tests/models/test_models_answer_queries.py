@@ -1,11 +1,16 @@
 """Access, counting, batching, and what is refused."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from tapas.errors import ConfigError, MechanismError, SchemaError, TapasError
 from tapas.models import Access, AccessError, Model, QueryBudgetError, as_model
+from tapas.models._outputs import as_probabilities
+from tapas.models._retries import ATTEMPTS
 
 
 def _scores(X: np.ndarray) -> np.ndarray:
@@ -142,11 +147,64 @@ def test_a_model_that_fails_says_on_which_rows():
         as_model(failing, [0, 1]).predict(X)
 
 
-def test_rounded_probabilities_are_accepted():
-    def rounded(rows):
-        return _scores(rows).round(3)
+@pytest.mark.parametrize("decimals", [1, 2, 3])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rounded_probabilities_are_accepted(decimals, kind):
+    many = np.random.default_rng(0).dirichlet(np.full(10, 0.5), 300)
 
-    assert as_model(rounded, [0, 1]).predict_proba(X).shape == (23, 2)
+    def rounded(rows):
+        return many[: len(rows)].round(decimals).astype(kind)
+
+    asked = np.zeros((300, 2))
+    found = as_model(rounded, range(10)).predict_proba(asked)
+    np.testing.assert_allclose(found, many.round(decimals), atol=1e-6)
+    assert not np.allclose(found.sum(axis=1), 1, atol=0.5 * 10.0**-decimals)
+    told = as_probabilities(many.round(decimals), None, 10)  # not taken for logits
+    np.testing.assert_array_equal(told, many.round(decimals))
+
+
+def test_a_sum_that_rounding_does_not_explain_is_refused():
+    shares = np.tile([0.251, 0.252, 0.253], (23, 1))
+    with pytest.raises(MechanismError, match="not summing to one"):
+        as_model(lambda rows: shares, [0, 1, 2]).predict_proba(X)
+
+
+class _BusyError(RuntimeError):
+    def __init__(self, status, seconds=None):
+        super().__init__(f"status {status}")
+        headers = {} if seconds is None else {"Retry-After": seconds}
+        self.response = SimpleNamespace(status_code=status, headers=headers)
+
+
+def test_a_busy_service_is_asked_again_and_each_record_counts_once(monkeypatch):
+    answers = [_BusyError(429, "2"), _BusyError(503), None]
+    waited = []
+    monkeypatch.setattr("time.sleep", waited.append)
+
+    def service(rows):
+        now = answers.pop(0)
+        if now is not None:
+            raise now
+        return _scores(rows)
+
+    model = as_model(service, [0, 1])
+    np.testing.assert_array_equal(model.predict_proba(X), _scores(X))
+    assert waited == [2.0, 2.0]
+    assert model.queries == len(X)
+
+
+def test_other_errors_of_a_service_and_endless_ones_end_the_query(monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    calls = []
+
+    def service(status, rows):
+        calls.append(status)
+        raise _BusyError(status)
+
+    for status, times in ((404, 1), (429, ATTEMPTS)):
+        with pytest.raises(MechanismError, match=f"status {status}"):
+            as_model(partial(service, status), [0, 1]).predict_proba(X)
+        assert calls.count(status) == times
 
 
 def test_a_callable_needs_classes():

@@ -42,14 +42,9 @@ def model_subjects(config: AuditFile, names: Names) -> Built:
     except TapasError as error:
         raise ConfigError(f"{names.where}: model.class_column: {error}") from error
     trainer = _trainer(part, names)
-    if trainer is None and not (names.folder / str(part.file)).is_file():
+    if part.file is not None and not (names.folder / str(part.file)).is_file():
         raise ConfigError(
             f"{names.where}: model.file: there is no file {names.folder / str(part.file)}"
-        )
-    if trainer is None and part.shadows:
-        raise ConfigError(
-            f"{names.where}: model.shadows: a model from a file cannot be trained again: set "
-            f"shadows: 0"
         )
     model = _threat_model(config, names, trainer, members, others, inside.label)
     digests: list[Plain] = [inside.table.digest(), outside.table.digest()]
@@ -57,9 +52,14 @@ def model_subjects(config: AuditFile, names: Names) -> Built:
 
 
 def _trainer(part: ModelPart, names: Names) -> Trainer | None:
-    if part.use is None:
+    """What trains the model, and shadow models like it; of a file, the latter only."""
+    if part.trainer is not None:
+        wanted, where = part.trainer, "model.trainer"
+        made = names.make(str(wanted.use), wanted.parameters, None, ("models",), where)
+    elif part.use is not None:
+        made = names.make(part.use, part.parameters, None, ("models",), "model")
+    else:
         return None
-    made = names.make(part.use, part.parameters, None, ("models",), "model")
     return made if isinstance(made, Trainer) else SklearnTrainer(made, encode=True)
 
 
@@ -67,7 +67,7 @@ def _audited(
     config: AuditFile, part: ModelPart, names: Names, trainer: Trainer | None, members: Records
 ) -> Model:
     """The model that is about to be released: trained here, or read from a file."""
-    if trainer is not None:
+    if part.file is None and trainer is not None:
         rng = part_stream(config.seed, Parts.AUDITED_MODEL)
         return trainer.train(members.X, members.y, rng=rng)
     file = names.folder / str(part.file)
@@ -108,9 +108,9 @@ def _threat_model(
         others,
         part.access,
         part.known_share,
-        trainer if part.shadows else None,
+        trainer if part.num_shadows else None,
         seed=config.seed,
-        num_shadows=max(2, part.shadows),
+        num_shadows=max(2, part.num_shadows),
         label=label,
     )
 
@@ -119,7 +119,7 @@ def _about_property(
     config: AuditFile, names: Names, trainer: Trainer | None, records: Records, label: str
 ) -> ModelPropertyInference:
     part, wanted = config.model, config.goal.property
-    if part is None or wanted is None or trainer is None:
+    if part is None or wanted is None or trainer is None or part.file is not None:
         raise ConfigError(
             f"{names.where}: goal.property: models with and without the property are trained, so "
             f"the model must be named by model.use"

@@ -110,8 +110,13 @@ class ModelPart(Part):
     access: Literal["scores", "labels", "parameters"] = Field(
         default="scores", description="What the release shows"
     )
-    shadows: NonNegativeInt = Field(
-        default=16, description="Models that the attacker trains; 0 for an attacker who cannot"
+    trainer: Component | None = Field(
+        default=None,
+        description="For a file: a scikit-learn classifier, of which shadow models are trained",
+    )
+    shadows: NonNegativeInt | None = Field(
+        default=None,
+        description="Models that the attacker trains: 16, or 0 for a file without trainer",
     )
     known_share: Share = Field(
         default=0.5, description="Share of the records whose membership the attacker knows"
@@ -119,7 +124,21 @@ class ModelPart(Part):
 
     @model_validator(mode="after")
     def _one_kind(self) -> "ModelPart":
+        if self.use is not None and self.trainer is not None:
+            raise ValueError("trainer goes with file: shadow models are of the kind that use names")
+        if self.file is not None and self.trainer is None and self.shadows:
+            raise ValueError(
+                "a file cannot be trained again: name a trainer for the shadow models, or set "
+                "shadows: 0"
+            )
         return exactly_one(self, ("use", "file"), "a model")
+
+    @property
+    def num_shadows(self) -> int:
+        """Models that the attacker trains."""
+        if self.shadows is not None:
+            return self.shadows
+        return 0 if self.use is None and self.trainer is None else 16
 
 
 class ReleasePart(Part):

@@ -123,7 +123,8 @@ data:
 
 model:
   use: sklearn.ensemble:RandomForestClassifier   # trained here, categories one-hot encoded
-  # file: model.onnx          # or a trained model (then give a holdout, and shadows: 0)
+  # file: model.onnx          # or a trained model (then give a holdout)
+  # trainer: sklearn.ensemble:RandomForestClassifier   # of a file: what shadow models are
   parameters: {{}}
   class_column: {class_column}
   access: scores              # what the release shows: scores, labels or parameters

@@ -11,10 +11,12 @@ from tapas.errors import MechanismError, TapasError
 from tapas.models._access import Access, AccessError
 from tapas.models._classes import as_classes, class_codes
 from tapas.models._inputs import Inputs, as_rows, some_rows
+from tapas.models._outputs import sum_tolerance
+from tapas.models._retries import asked_again
 
 BATCH_SIZE = 16_384
 COUNTERS = ("queries", "budget")
-SUM_TOLERANCE = 1e-3  # releases round: four decimals over ten classes are off by this at most
+SUM_TOLERANCE = 1e-3
 
 
 class QueryBudgetError(TapasError, RuntimeError):
@@ -192,7 +194,7 @@ class Model(ABC):
         self, function: Callable[[Inputs], ArrayLike], X: Inputs, first_row: int
     ) -> ArrayLike:
         try:
-            return function(X)
+            return asked_again(lambda: function(X))
         except TapasError:
             raise
         except Exception as error:
@@ -215,7 +217,8 @@ def checked_probabilities(
     _refuse(~np.isfinite(probabilities), probabilities, "not finite", first_row)
     outside = (probabilities < -SUM_TOLERANCE) | (probabilities > 1 + SUM_TOLERANCE)
     _refuse(outside, probabilities, "outside [0, 1]", first_row)
-    off = np.abs(probabilities.sum(axis=1, keepdims=True) - 1.0) > SUM_TOLERANCE
+    sums = probabilities.sum(axis=1, keepdims=True)
+    off = np.abs(sums - 1.0) > sum_tolerance(probabilities, SUM_TOLERANCE)
     _refuse(off, probabilities, "not summing to one", first_row)
     return probabilities.clip(0.0, 1.0)
 

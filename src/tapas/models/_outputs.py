@@ -6,6 +6,8 @@ from numpy.typing import ArrayLike
 from tapas.errors import MechanismError
 
 OUTPUTS = ("scores", "logits", "log_scores", "labels")
+MOST_DECIMALS = 4
+EXACT = 1e-6  # what single precision makes of a number of few decimals
 ROUNDING = 1e-4  # some runtimes return -1e-8 for zero; read as a logit, that would hide a leak
 
 
@@ -43,6 +45,19 @@ def sigmoid(logits: np.ndarray) -> np.ndarray:
     return np.where(logits >= 0, 1.0, small) / (1.0 + small)
 
 
+def sum_tolerance(values: np.ndarray, least: float) -> float:
+    """How far rows of probabilities may be from summing to one.
+
+    `least`, or half of the last decimal for each class where all were rounded to few decimals.
+    """
+    for decimals in range(1, MOST_DECIMALS + 1):
+        if np.abs(values - np.round(values, decimals)).max(initial=0.0) < EXACT:
+            return max(least, 0.5 * values.shape[1] * 10.0**-decimals + EXACT)
+    return least
+
+
 def _are_distributions(values: np.ndarray) -> bool:
-    sums_to_one = np.abs(values.sum(axis=1) - 1.0) < ROUNDING
-    return bool((values >= -ROUNDING).all() and sums_to_one.all())
+    if not ((values >= -ROUNDING) & (values <= 1 + ROUNDING)).all():
+        return False
+    off = np.abs(values.sum(axis=1) - 1.0)
+    return bool((off < sum_tolerance(values, ROUNDING)).all())

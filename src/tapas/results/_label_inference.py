@@ -130,8 +130,8 @@ class LabelInferenceAttackSummary(AttackSummary):
 
     def get_metrics(self) -> pd.DataFrame:
         """Return a data frame of one row: what was attacked, then the metrics."""
-        values = {m.name: m.point(self) for m in MEASURES if self.secret_kind in m.columns}
-        return pd.DataFrame([self.described() | values])
+        shown = [measure for measure in MEASURES if measure.is_shown_for(self)]
+        return pd.DataFrame([self.described() | {m.name: m.point(self) for m in shown}])
 
     def resampled_metrics(
         self,

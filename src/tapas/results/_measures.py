@@ -58,6 +58,8 @@ class Measure:
         Name among the facts of a summary, which pages and verdicts show with intervals.
     gate : str, optional
         Name by which a gate may limit it.
+    of_records : bool
+        Whether tables about the records of one release show it as well.
     compares_worlds : bool
         Whether it needs trials of both kinds of secret.
     is_share : bool
@@ -81,6 +83,7 @@ class Measure:
     columns: tuple[SecretKind, ...] = ()
     fact: str | None = None
     gate: str | None = None
+    of_records: bool = False
     compares_worlds: bool = False
     is_share: bool = False
     is_epsilon: bool = False
@@ -89,6 +92,18 @@ class Measure:
     def is_defined_for(self, summary: "LabelInferenceAttackSummary") -> bool:
         """Whether summaries of this kind have it."""
         return summary.secret_kind in self.kinds
+
+    def is_shown_for(self, summary: "LabelInferenceAttackSummary") -> bool:
+        """Whether the table of a summary has it by default.
+
+        That of the records of one release has precision and recall, and no epsilon.
+        """
+        if summary.dependence is Dependence.ONE_RELEASE:
+            if self.is_epsilon:
+                return False
+            if self.of_records and self.is_defined_for(summary):
+                return True
+        return summary.secret_kind in self.columns
 
 
 def _accuracy(summary: "LabelInferenceAttackSummary", confidence: float) -> Interval | None:
@@ -133,6 +148,7 @@ def _tpr_at(fpr: float) -> Measure:
         fact="tpr_at_low_fpr",
         gate="tpr_at_fpr",
         compares_worlds=True,
+        of_records=True,
         is_share=True,
         at_fpr=_tpr_at,
     )
@@ -251,6 +267,7 @@ MEASURES = (
         point=lambda summary: summary.precision,
         interval=_unless_paired(Worlds.precision),
         resampled=lambda counted: counted.precision,
+        of_records=True,
     ),
     Measure(
         name="recall",
@@ -259,6 +276,7 @@ MEASURES = (
         point=lambda summary: summary.recall,
         interval=_of_worlds(Worlds.rate),
         resampled=lambda counted: counted.true_positive_rate,
+        of_records=True,
     ),
     _tpr_at(LOW_FPR),
 )

@@ -13,7 +13,6 @@ from tapas.attacks.models._score_statistics import Clip, logits
 from tapas.game import Board
 
 VARIANCES = ("auto", "per-record", "pooled", "shrunk")
-ENOUGH_FOR_RECORDS = 64  # references from which each record's own variance is the better estimate
 PRIOR_WEIGHT = 4.0  # observations that the pooled variance counts for when it is shrunk to
 LEAST_SHARE = 1e-6  # of the pooled variance: the least that a record's own may be
 
@@ -68,12 +67,9 @@ class LikelihoodRatio:
         number, mean, squares = masked_moments(values, chosen)
         freedom = np.maximum(number - 1, 0)
         pooled = max(squares.sum() / max(freedom.sum(), 1), 1e-12)
-        kind = self.variance
-        if kind == "auto":
-            kind = "per-record" if len(values) >= ENOUGH_FOR_RECORDS else "shrunk"
-        if kind == "pooled":
+        if self.variance == "pooled":
             return _World(mean, np.full(mean.shape, np.sqrt(pooled)), None)
-        if kind == "per-record":
+        if self.variance == "per-record":
             own = np.where(freedom > 0, squares / np.maximum(freedom, 1), pooled)
             return _World(mean, np.sqrt(np.maximum(own, LEAST_SHARE * pooled)), None)
         shrunk = (PRIOR_WEIGHT * pooled + squares) / (PRIOR_WEIGHT + freedom)
@@ -100,9 +96,9 @@ class LiRA(ReferenceAttack):
     mode : {"online", "offline"}
     variance : {"auto", "per-record", "pooled", "shrunk"}
         Of each record on its own; one for all records, of the residuals about each record's mean;
-        or the former shrunk towards the latter, with Student's t as predictive distribution,
-        which is best with few references. "auto" is "shrunk" below 64 references, then
-        "per-record".
+        or the former shrunk towards the latter, with Student's t as predictive distribution. "auto"
+        is "shrunk": best with few references, and with many it becomes the record's own anyway,
+        but for the extremes, which a normal distribution makes too much of.
     criterion, clip, label
         As in `ReferenceAttack`.
     """

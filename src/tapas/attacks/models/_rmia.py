@@ -13,7 +13,7 @@ from tapas.attacks.models._reference_attack import (
     masked_moments,
     rehearsed,
 )
-from tapas.attacks.models._score_statistics import TRUE, Clip
+from tapas.attacks.models._score_statistics import TEMPERATURES, Clip, softened
 from tapas.errors import ConfigError
 from tapas.game import Board
 from tapas.metrics import auc
@@ -31,6 +31,7 @@ class PopulationShare:
     mode : str
         As in `RMIA`.
     gamma, clip : float
+    temperature : int
     weight : float
         How far the mean outside stands for the mean of both worlds, offline.
     population : ndarray or None
@@ -40,6 +41,7 @@ class PopulationShare:
     mode: str
     gamma: float
     clip: float
+    temperature: int
     weight: float
     population: np.ndarray | None = None
 
@@ -52,14 +54,14 @@ class PopulationShare:
         return (below + tie_breaker) / (len(self.population) + 1)
 
     def _log_ratio(self, values: np.ndarray, references: Board) -> np.ndarray:
-        likelihoods = np.maximum(references.values[..., TRUE], self.clip)
+        likelihoods = softened(references.values, self.temperature, self.clip)
         _, outside, _ = masked_moments(likelihoods, ~references.secrets)
         if self.mode == "online":
             _, inside, _ = masked_moments(likelihoods, references.secrets)
             mean = (inside + outside) / 2
         else:
             mean = ((1 + self.weight) * outside + (1 - self.weight)) / 2
-        return np.log(np.maximum(values[..., TRUE], self.clip)) - np.log(mean)
+        return np.log(softened(values, self.temperature, self.clip)) - np.log(mean)
 
 
 class RMIA(ReferenceAttack):
@@ -72,8 +74,9 @@ class RMIA(ReferenceAttack):
     on the record (online) or none (offline).
 
     Score: share of population pairs z with rho(x) / rho(z) > gamma, where rho = p_y / mean p_y
-    over references, ties broken by rho(x). Offline the mean is ((1 + a) mean_out + (1 - a)) / 2.
-    Population pairs are records on reference models that were not trained on them.
+    over references, with p_y from a softmax at a temperature; ties are broken by rho(x). Offline
+    the mean is ((1 + a) mean_out + (1 - a)) / 2. Population pairs are records on reference models
+    that were not trained on them.
 
     Reference: Zarifzadeh, Liu and Shokri (2024).
 
@@ -81,9 +84,13 @@ class RMIA(ReferenceAttack):
     ----------
     mode : {"online", "offline"}
     gamma : float
+        How much likelier than a population record: 2 as published.
     a : float, optional
         How far the mean outside stands for the mean of both worlds; chosen by attacking the
         references if None.
+    temperature : {1, 2, 4}
+        Divides the logits before p_y is read, so that records which any model is sure of still
+        differ: 2 as published.
     criterion, clip, label
         As in `ReferenceAttack`.
 
@@ -96,9 +103,10 @@ class RMIA(ReferenceAttack):
     def __init__(
         self,
         mode: str = "online",
-        gamma: float = 1.0,
+        gamma: float = 2.0,
         a: float | None = None,
         *,
+        temperature: int = 2,
         criterion: CriterionLike = "accuracy",
         clip: Clip = "auto",
         label: str | None = None,
@@ -108,6 +116,7 @@ class RMIA(ReferenceAttack):
         if not gamma > 0:
             raise ConfigError(f"gamma must be positive, got {gamma!r}")
         self.gamma = float(gamma)
+        self.temperature = check_choice(temperature, "temperature", tuple(TEMPERATURES))
         self.a = None if a is None else check_probability(a, "a")
 
     def _needs_inside(self) -> bool:
@@ -127,7 +136,7 @@ class RMIA(ReferenceAttack):
     def comparison(self, rehearsal: Board, clip: float) -> Comparison:
         """The share of a population, for which records on rehearsed references stand."""
         weight = DEFAULT_WEIGHT if self.a is None else self.a
-        ratio = PopulationShare(self.mode, self.gamma, clip, weight)
+        ratio = PopulationShare(self.mode, self.gamma, clip, self.temperature, weight)
         if self.mode == "offline" and self.a is None:
             tried = [replace(ratio, weight=float(weight)) for weight in OFFLINE_WEIGHTS]
             ratio = max(tried, key=lambda one: _rehearsed_auc(one, rehearsal))

@@ -9,8 +9,9 @@ from tapas.models import Model, Records
 
 Clip: TypeAlias = float | Literal["auto"]
 
-CLASS, TRUE, REST, LARGEST, ENTROPY, MODIFIED, PREDICTED = range(7)
-NUM_STATISTICS = 7
+CLASS, TRUE, REST, LARGEST, ENTROPY, MODIFIED, PREDICTED, REST_AT_2, REST_AT_4 = range(9)
+NUM_STATISTICS = 9
+TEMPERATURES = {1: REST, 2: REST_AT_2, 4: REST_AT_4}  # where all other classes stand, softened
 SMALLEST = 1e-300  # stands in for a probability of zero in a logarithm
 LEAST_CLIP, MOST_CLIP = 1e-12, 0.05
 USUAL_CLIP = 0.005
@@ -24,7 +25,8 @@ def score_statistics(model: Model, targets: Records) -> np.ndarray:
     ndarray, (records, `NUM_STATISTICS`)
         Code of the true class; its probability; that of all other classes together; the largest
         probability; sum of p ln p; modified entropy (Song and Mittal 2021), negated so that high
-        means member; code of the likeliest class.
+        means member; code of the likeliest class; the other classes together at temperatures 2 and
+        4, that is the sums of square and fourth roots of their probabilities.
     """
     return statistics_of(model.predict_proba(targets.X), model.codes_of(targets.y))
 
@@ -38,6 +40,7 @@ def statistics_of(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
     # Summed without the true class: one minus it would round small probabilities away.
     rest = others.sum(axis=1)
     entropy = (probabilities * np.log(np.maximum(probabilities, SMALLEST))).sum(axis=1)
+    softer = np.sqrt(others)
     unlikely = np.log(np.maximum(1.0 - others, SMALLEST))
     modified = rest * np.log(np.maximum(true, SMALLEST)) + (others * unlikely).sum(axis=1)
     return np.column_stack(
@@ -49,6 +52,8 @@ def statistics_of(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
             entropy,
             modified,
             probabilities.argmax(axis=1),
+            softer.sum(axis=1),
+            np.sqrt(softer).sum(axis=1),
         ]
     )
 
@@ -70,6 +75,15 @@ def logits(observations: np.ndarray, clip: float) -> np.ndarray:
     """ln p_y - ln sum of the others, both clipped from below."""
     true, rest = observations[..., TRUE], observations[..., REST]
     return np.log(np.maximum(true, clip)) - np.log(np.maximum(rest, clip))
+
+
+def softened(observations: np.ndarray, temperature: int, clip: float) -> np.ndarray:
+    """Probability of the true class by a softmax of the logits over a temperature, clipped."""
+    true = np.maximum(observations[..., TRUE], clip)
+    if temperature == 1:
+        return true
+    powered = true ** (1 / temperature)
+    return powered / (powered + observations[..., TEMPERATURES[temperature]])
 
 
 def checked_clip(clip: Clip) -> Clip:
