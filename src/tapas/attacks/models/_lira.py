@@ -10,6 +10,7 @@ from tapas._validate import check_choice
 from tapas.attacks._criteria import CriterionLike
 from tapas.attacks.models._reference_attack import Comparison, ReferenceAttack, masked_moments
 from tapas.attacks.models._score_statistics import Clip, logits
+from tapas.attacks.models._variance_prior import variance_prior
 from tapas.game import Board
 
 VARIANCES = ("auto", "per-record", "pooled", "shrunk")
@@ -72,9 +73,12 @@ class LikelihoodRatio:
         if self.variance == "per-record":
             own = np.where(freedom > 0, squares / np.maximum(freedom, 1), pooled)
             return _World(mean, np.sqrt(np.maximum(own, LEAST_SHARE * pooled)), None)
-        shrunk = (PRIOR_WEIGHT * pooled + squares) / (PRIOR_WEIGHT + freedom)
-        predictive = shrunk * (1 + 1 / np.maximum(number, 1))
-        return _World(mean, np.sqrt(predictive), PRIOR_WEIGHT + freedom)
+        weight, common = PRIOR_WEIGHT, pooled
+        if self.variance == "auto":
+            weight, common = variance_prior(squares, freedom)
+        shrunk = (weight * common + squares) / (weight + freedom)
+        predictive = np.maximum(shrunk, LEAST_SHARE * pooled) * (1 + 1 / np.maximum(number, 1))
+        return _World(mean, np.sqrt(predictive), weight + freedom)
 
 
 class LiRA(ReferenceAttack):
@@ -96,9 +100,9 @@ class LiRA(ReferenceAttack):
     mode : {"online", "offline"}
     variance : {"auto", "per-record", "pooled", "shrunk"}
         Of each record on its own; one for all records, of the residuals about each record's mean;
-        or the former shrunk towards the latter, with Student's t as predictive distribution. "auto"
-        is "shrunk": best with few references, and with many it becomes the record's own anyway,
-        but for the extremes, which a normal distribution makes too much of.
+        or the former shrunk towards the latter, which counts for 4 observations, with Student's t
+        as predictive distribution. "auto" shrinks as much as the variances of the records agree,
+        which is read off them.
     criterion, clip, label
         As in `ReferenceAttack`.
     """
