@@ -84,7 +84,7 @@ PUBLIC = {
         LocalNeighboursWithReference LossMIA LpDistance ModifiedEntropyMIA
         NaiveSetFeature ProbabilityEstimationAttack PropertyClassifier QuantileMIA
         RandomTargetedQueryFeature RuleBasedMIA SetClassifier SetFeature
-        ShadowModellingAttack StadlerNaiveSetFeature SyntheticPredictorAttack
+        ShadowModellingAttack StadlerNaiveSetFeature SubsetAttack SyntheticPredictorAttack
         TrainableThresholdAttack nearest_record_diagnostics sklearnDensityEstimator""",
     "report": """ALL_METRICS DEFAULT_METRICS AIAttackReport AIAttackSummary AttackSummary AuditPage
         BinaryAIAttackReport BinaryAIAttackSummary BinaryLabelAttackReport
@@ -98,9 +98,9 @@ PUBLIC = {
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared Game Goal Judgement Kind Ledger MethodObserver ModelBriefing Needs
         Observation Observer Phase Player PlaysConcurrently Relation Release Samples
-        Scorer Setting StoredLedger TableBriefing Trial TrialPolicy Value
+        Scorer Setting StoredLedger TableBriefing TargetedScorer Trial TrialPolicy Value
         ValueObserver as_array compare_sides fit_scorer judge learning_parts
-        refuse_unfit run_coroutine split_sides unfit""",
+        refuse_unfit run_coroutine scorer_about split_sides unfit""",
     "compat": """AttackDoors AttackLike GameThreatModel TargetViews ThreatModel
         TrainableThreatModel Trained as_attack earlier_scorer needs_of""",
 }  # fmt: skip

@@ -62,6 +62,7 @@ LEAST = {
     "SyntheticPredictorAttack": 0.9,
     "ShadowModellingAttack": 0.75,
     "GroundhogAttack": 0.9,
+    "SubsetAttack": 0.9,
     "LossMIA": 0.9,
     "ConfidenceMIA": 0.9,
     "EntropyMIA": 0.9,

@@ -10,6 +10,7 @@ from tapas.attacks.features._query_feature import RandomTargetedQueryFeature
 from tapas.attacks.features._set_classifiers import FeatureBasedSetClassifier, SetClassifier
 from tapas.attacks.features._set_features import CombinedSetFeatures, SetFeature
 from tapas.attacks.features._shadow_modelling import ShadowModellingAttack
+from tapas.attacks.features._subset_attack import SubsetAttack
 from tapas.attacks.models._black_box import BlackBoxMIA
 from tapas.attacks.models._calibrated import CalibratedLossMIA
 from tapas.attacks.models._label_only import LabelOnlyMIA
@@ -73,6 +74,7 @@ __all__ = [
     "SetFeature",
     "ShadowModellingAttack",
     "StadlerNaiveSetFeature",
+    "SubsetAttack",
     "SyntheticPredictorAttack",
     "TrainableThresholdAttack",
     "nearest_record_diagnostics",

@@ -38,6 +38,7 @@ from tapas.game import (
     fit_scorer,
     judge,
     refuse_unfit,
+    scorer_about,
 )
 from tapas.results import AttackSummary, ScoreTable
 
@@ -237,6 +238,7 @@ class GameThreatModel(TrainableThreatModel):
         *,
         training: bool = True,
         ignore_memory: bool = False,
+        all_targets: bool = False,
     ) -> Board:
         """Let an attack observe releases where they are made; only observations are collected.
 
@@ -249,7 +251,7 @@ class GameThreatModel(TrainableThreatModel):
         board = player.board(
             player.observer(attack), phase, self._count(phase, num_samples, player.ledger)
         )
-        return board.of_targets(self._targets) if len(board) else board
+        return board.of_targets(self._targets) if len(board) and not all_targets else board
 
     def trained(self, attack: AttackDoors, num_samples: int | None) -> Trained:
         """Let an attack observe and learn."""
@@ -262,8 +264,9 @@ class GameThreatModel(TrainableThreatModel):
             attack._trained = Trained(self.briefing(), observer, _AsSeen(), self._is_about_one)
             board = self.scored_samples(attack, num_samples, training=True)
         else:
-            board = self.observe(attack, num_samples, training=True)
-        scorer = fit_scorer(attack, board, self.game)
+            pooled = attack.pools_targets
+            board = self.observe(attack, num_samples, training=True, all_targets=pooled)
+        scorer = scorer_about(fit_scorer(attack, board, self.game), self._targets)
         return Trained(self.briefing(), observer, scorer, self._is_about_one)
 
     def scored_samples(

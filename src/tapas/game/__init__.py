@@ -5,13 +5,21 @@ from tapas.game._board import Board
 from tapas.game._briefing import Briefing, ModelBriefing, TableBriefing
 from tapas.game._comparable import Candidates, Compared, compare_sides, split_sides
 from tapas.game._goal import MEMBERSHIP, PROPERTY, Goal, Kind, Relation, Value
-from tapas.game._judging import Judgement, fit_scorer, judge, learning_parts
+from tapas.game._judging import Judgement, fit_scorer, judge, learning_parts, scorer_about
 from tapas.game._ledger import Ledger
 from tapas.game._needs import Needs, Setting, refuse_unfit, unfit
 from tapas.game._observation import Observation
 from tapas.game._observers import MethodObserver, ValueObserver
 from tapas.game._playing import Player, TrialPolicy, run_coroutine
-from tapas.game._protocols import Attack, Game, Observer, PlaysConcurrently, Samples, Scorer
+from tapas.game._protocols import (
+    Attack,
+    Game,
+    Observer,
+    PlaysConcurrently,
+    Samples,
+    Scorer,
+    TargetedScorer,
+)
 from tapas.game._release import Release, Trial
 from tapas.game._stored_ledger import StoredLedger, as_array
 
@@ -45,6 +53,7 @@ __all__ = [
     "Setting",
     "StoredLedger",
     "TableBriefing",
+    "TargetedScorer",
     "Trial",
     "TrialPolicy",
     "Value",
@@ -56,6 +65,7 @@ __all__ = [
     "learning_parts",
     "refuse_unfit",
     "run_coroutine",
+    "scorer_about",
     "split_sides",
     "unfit",
 ]

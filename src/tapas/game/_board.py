@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tapas.errors import IncompatibleAttackError
+from tapas.game._briefing import TableBriefing
 from tapas.game._goal import Goal
 
 __all__ = ["Board"]
@@ -24,6 +26,8 @@ class Board:
     judged : ndarray of bool, (targets,)
         Which of the targets are those that the attack will be judged by, in the same order; the
         others are records that serve for learning only.
+    briefing : TableBriefing or None
+        What is known of these targets; None where they are not records of a table.
     """
 
     values: np.ndarray
@@ -31,6 +35,7 @@ class Board:
     groups: np.ndarray
     goal: Goal
     judged: np.ndarray
+    briefing: TableBriefing | None = None
 
     @classmethod
     def empty(cls, goal: Goal) -> "Board":
@@ -51,6 +56,13 @@ class Board:
         """Whether it is the judged targets themselves that can be learnt about."""
         return bool(self.judged.all())
 
+    @property
+    def told(self) -> TableBriefing:
+        """The briefing, for an attack that cannot learn without."""
+        if self.briefing is None:
+            raise IncompatibleAttackError("the attack is about records of a table, and got none")
+        return self.briefing
+
     def of_targets(self, chosen: np.ndarray | slice) -> "Board":
         """The part about some targets."""
         shared = self.values.shape[1] != self.num_targets
@@ -59,6 +71,7 @@ class Board:
             values=self.values if shared else self.values[:, chosen],
             secrets=self.secrets[:, chosen],
             judged=self.judged[chosen],
+            briefing=self.briefing and self.briefing.only(np.arange(self.num_targets)[chosen]),
         )
 
     def of_target(self, position: int) -> "Board":

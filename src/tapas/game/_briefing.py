@@ -62,7 +62,7 @@ class TableBriefing(Briefing):
         """The sensitive column, in attribute inference."""
         return None if self.goal.attribute is None else str(self.goal.attribute)
 
-    def only(self, positions: range | list[int]) -> "TableBriefing":
+    def only(self, positions: range | list[int] | np.ndarray) -> "TableBriefing":
         """The briefing about some of the targets."""
         return replace(self, targets=self.targets.take(positions))
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tapas.game._board import Board
-from tapas.game._protocols import Attack, Game, Scorer
+from tapas.game._protocols import Attack, Game, Scorer, TargetedScorer
 
-__all__ = ["Judgement", "fit_scorer", "judge", "learning_parts"]
+__all__ = ["Judgement", "fit_scorer", "judge", "learning_parts", "scorer_about"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,11 @@ def learning_parts(attack: Attack, game: Game) -> list[slice]:
 def fit_scorer(attack: Attack, board: Board, game: Game) -> Scorer:
     """What an attack learns from a board; an empty one where it needs no training."""
     return attack.fit(board, rng=game.fitting_rng())
+
+
+def scorer_about(scorer: Scorer, targets: slice) -> Scorer:
+    """What a scorer of all targets says of some of them."""
+    return scorer.of_targets(targets) if isinstance(scorer, TargetedScorer) else scorer
 
 
 def judge(scorer: Scorer, board: Board) -> Judgement:

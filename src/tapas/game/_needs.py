@@ -26,6 +26,8 @@ class Needs:
         Whether it learns from releases or records whose secrets are known.
     many_releases : bool
         Whether it learns from whole releases, so that one does not do.
+    repeated : bool
+        Whether it learns from several releases about the very targets that are judged.
     auxiliary : bool
         Whether it compares with data that the attacker holds.
     access : Access
@@ -42,6 +44,7 @@ class Needs:
     goals: tuple[Kind, ...] = ()
     training: bool = True
     many_releases: bool = False
+    repeated: bool = False
     auxiliary: bool = False
     access: Access = Access.LABELS
     references: int = 0
@@ -153,6 +156,11 @@ def _missing(needs: Needs, label: str, setting: Setting) -> list[str]:
         )
     if needs.many_releases and (setting.test == 1 or setting.coins):
         found.append(_whole_releases(label, setting))
+    elif needs.repeated and setting.training == 1:
+        found.append(
+            f"{label} learns from several releases about the same targets, and there is only one: "
+            f"use {_of_one_release(setting)}"
+        )
     elif needs.references > setting.references:
         found.append(_too_few_references(needs, label, setting))
     elif needs.training and setting.training == 0:

@@ -18,6 +18,7 @@ from tapas.errors import (
 )
 from tapas.game._address import PHASES, Address, Phase
 from tapas.game._board import Board
+from tapas.game._briefing import TableBriefing
 from tapas.game._ledger import Ledger
 from tapas.game._protocols import Attack, Game, Observer, PlaysConcurrently
 from tapas.game._release import Release, Trial
@@ -83,12 +84,14 @@ class Player:
         if not indices:
             return Board.empty(goal)
         trials = [self.ledger.trial(phase, index) for index in indices]
+        told = self.game.briefing(phase)
         return Board(
             values=np.stack([seen[index] for index in indices]),
             secrets=np.stack([trial.secrets for trial in trials]),
             groups=np.array([trial.group for trial in trials], dtype=int),
             goal=goal,
             judged=judged,
+            briefing=told if isinstance(told, TableBriefing) else None,
         )
 
     def observer(self, attack: Attack) -> Observer:

@@ -13,7 +13,7 @@ from tapas.game._goal import Goal, Relation
 from tapas.game._needs import Needs, Setting
 from tapas.game._release import Release, Trial
 
-__all__ = ["Attack", "Game", "Observer", "PlaysConcurrently", "Samples", "Scorer"]
+__all__ = ["Attack", "Game", "Observer", "PlaysConcurrently", "Samples", "Scorer", "TargetedScorer"]
 
 # Some releases that the attacker can simulate: so many of them.
 Samples = Callable[[int], Sequence[Release]]
@@ -43,6 +43,14 @@ class Scorer(Protocol):
 
     def decide(self, scores: np.ndarray) -> np.ndarray:
         """Guess per release and target."""
+
+
+@runtime_checkable
+class TargetedScorer(Scorer, Protocol):
+    """A scorer that learnt something about each target beside what all of them share."""
+
+    def of_targets(self, chosen: slice) -> Scorer:
+        """The scorer of some of the targets."""
 
 
 @runtime_checkable

@@ -27,6 +27,7 @@ from tapas.attacks import (
     QuantileMIA,
     RuleBasedMIA,
     ShadowModellingAttack,
+    SubsetAttack,
     SyntheticPredictorAttack,
 )
 
@@ -66,6 +67,7 @@ def _on_tables() -> tuple[Attack, ...]:
         SyntheticPredictorAttack(DecisionTreeClassifier(), "accuracy", "SyntheticPredictor"),
         ShadowModellingAttack(naive, "ShadowModelling"),
         GroundhogAttack(model=RandomForestClassifier(20), label="Groundhog"),
+        SubsetAttack(number=60, label="Subsets"),
     )
 
 

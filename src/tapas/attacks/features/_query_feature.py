@@ -12,6 +12,13 @@ import numpy as np
 from tapas._random import resolve_seed, stream
 from tapas._validate import check_count, listing
 from tapas.attacks._masked_targets import rows_with_value
+from tapas.attacks.features._agreements import (
+    CONTINUOUS,
+    agreeing,
+    bits_of,
+    count_conjunctions,
+    packed,
+)
 from tapas.attacks.features._column_ranges import ColumnRanges
 from tapas.attacks.features._set_features import LearningFeature
 from tapas.datasets import Dataset, TabularDataset
@@ -20,12 +27,9 @@ from tapas.game import Briefing, TableBriefing
 
 __all__ = ["RandomTargetedQueryFeature"]
 
-WORDS_AT_ONCE = 1 << 17
 NUMBERS_AT_ONCE = 1 << 22
 # Below this many subsets per query wanted, all subsets are listed and some of them chosen.
 SUBSETS_WORTH_LISTING = 4
-_CONTINUOUS = ("real", "datetime")
-_BITS = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)
 
 
 @dataclass(frozen=True)
@@ -187,21 +191,20 @@ class RandomTargetedQueryFeature(LearningFeature):
                 f"queries of order {self.order} need as many columns, and there are only "
                 f"{len(allowed)} to ask about: {listing(names[p] for p in allowed)}"
             )
-        two_sided = tuple(self.num_bins is None and c.kind in _CONTINUOUS for c in columns)
+        two_sided = tuple(self.num_bins is None and c.kind in CONTINUOUS for c in columns)
         return draw_queries(allowed, two_sided, self.order, self.number, self.seed or 0)
 
     def _agreements(self, dataset: TabularDataset, targets: TabularDataset) -> np.ndarray:
-        """Bits of the rows that meet each condition, (targets, 2 x columns, words).
+        """Bits of the rows that meet each condition, (2 x columns, words, targets).
 
         Condition 2c is "equal" or "at most" on column c, condition 2c + 1 is "at least".
         """
-        names, edges = dataset.description.columns, self._edges(dataset)
-        bits = np.zeros((len(targets), 2 * len(names), words_for(len(dataset))), dtype=np.uint64)
-        for position, name in enumerate(names):
-            sides = _agreeing(dataset, targets, position, edges.get(name))
-            for side, agrees in enumerate(sides):
-                bits[:, 2 * position + side] = packed(agrees)
-        return bits
+        edges = self._edges(dataset)
+        bits: list[np.ndarray] = []
+        for position, name in enumerate(dataset.description.columns):
+            sides = agreeing(dataset, targets, position, edges.get(name))
+            bits += [bits_of(sides[0]), bits_of(sides[-1])]
+        return np.stack(bits)
 
     def _edges(self, dataset: TabularDataset) -> dict[str, np.ndarray]:
         """Edges of the bins of each number column; of none, where there are no bins."""
@@ -261,73 +264,7 @@ def for_each_value(
         See `count_conjunctions`.
     has_value : ndarray of bool, (values, rows)
     """
-    targets, first, words = bits.shape
-    of_values = np.broadcast_to(packed(has_value), (targets, len(has_value), words))
+    first, words, targets = bits.shape
+    of_values = np.broadcast_to(packed(has_value)[..., None], (len(has_value), words, targets))
     asked = [np.insert(conditions, 0, first + value, axis=1) for value in range(len(has_value))]
-    return np.concatenate([bits, of_values], axis=1), np.concatenate(asked)
-
-
-def count_conjunctions(bits: np.ndarray, conditions: np.ndarray) -> np.ndarray:
-    """How many rows meet all conditions of each query, (targets, queries).
-
-    Parameters
-    ----------
-    bits : ndarray of uint64, (targets, conditions, words)
-        A bit for each row.
-    conditions : ndarray of int, (queries, order)
-    """
-    targets, _, words = bits.shape
-    counts = np.empty((targets, len(conditions)), dtype=np.int64)
-    step = max(1, WORDS_AT_ONCE // max(1, targets * words))
-    for start in range(0, len(conditions), step):
-        some = conditions[start : start + step]
-        rows = bits[:, some[:, 0]]
-        for column in some.T[1:]:
-            rows &= bits[:, column]
-        counts[:, start : start + step] = _ones(rows).sum(axis=-1, dtype=np.int64)
-    return counts
-
-
-def words_for(rows: int) -> int:
-    """How many words of 64 bits hold a bit per row."""
-    return -(-rows // 64)
-
-
-def packed(rows: np.ndarray) -> np.ndarray:
-    """Bits of the last axis in words."""
-    whole = np.zeros((*rows.shape[:-1], 8 * words_for(rows.shape[-1])), dtype=np.uint8)
-    found = np.packbits(rows, axis=-1)
-    whole[..., : found.shape[-1]] = found
-    return whole.view(np.uint64)
-
-
-def _ones(words: np.ndarray) -> np.ndarray:
-    if hasattr(np, "bitwise_count"):
-        return np.bitwise_count(words)
-    return _BITS[words.view(np.uint8)]
-
-
-def _agreeing(
-    dataset: TabularDataset, targets: TabularDataset, position: int, edges: np.ndarray | None
-) -> list[np.ndarray]:
-    """Which rows agree with each target in a column, (targets, rows), for each of its sides."""
-    table, records = dataset.table, targets.table
-    column = table.columns[position]
-    name = column.name
-    if column.is_coded and column.values is None:
-        return [table.select([name]).count_differences(records.select([name])) == 0]
-    mine, theirs = records.column(name)[:, None], table.column(name)
-    if column.is_coded:
-        return [mine == theirs]
-    if edges is not None:
-        return [_bins(mine, edges) == _bins(theirs, edges)]
-    absent = np.isnan(mine) & np.isnan(theirs)
-    if column.kind in _CONTINUOUS:
-        return [(theirs <= mine) | absent, (theirs >= mine) | absent]
-    return [(theirs == mine) | absent]
-
-
-def _bins(numbers: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Number of the bin; the outer ones are open; -1 for missing."""
-    found = np.searchsorted(edges[1:-1], numbers, side="right")
-    return np.where(np.isnan(numbers), -1, found)
+    return np.concatenate([bits, of_values]), np.concatenate(asked)

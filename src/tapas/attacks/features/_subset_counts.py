@@ -1,0 +1,98 @@
+"""How many released records agree with each target on every small subset of its columns."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, product
+
+import numpy as np
+
+from tapas._random import stream
+from tapas.attacks._masked_targets import rows_with_value
+from tapas.attacks.features._agreements import agreeing, bits_of, count_conjunctions, packed
+from tapas.datasets import TabularDataset
+from tapas.game import TableBriefing
+
+__all__ = ["LARGEST_ORDER", "SubsetPlan", "count_subsets", "plan_subsets"]
+
+LARGEST_ORDER = 3
+NUMBERS = ("integer", "real", "date", "datetime")
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetPlan:
+    """Which subsets of columns are counted.
+
+    Attributes
+    ----------
+    sides : tuple of int
+        How many conditions each column has: 1 (equal), 3 (at most, at least, equal), or 0 where
+        it is not asked about.
+    by_order : tuple of ndarray, (subsets, order)
+        Conditions of each subset of one column, of two, and so on.
+    """
+
+    sides: tuple[int, ...]
+    by_order: tuple[np.ndarray, ...]
+
+    def sizes(self) -> list[int]:
+        """How many subsets there are of each order."""
+        return [len(subsets) for subsets in self.by_order]
+
+
+def plan_subsets(data: TabularDataset, masked: str | None, number: int) -> SubsetPlan:
+    """Subsets of one, two and three columns of a table, at most `number` of them.
+
+    Smaller ones come first. Of the order that does not fit whole, as many as do are drawn, always
+    the same ones.
+    """
+    columns = data.description.parsed
+    return _plan(
+        tuple(0 if c.name == masked else 3 if c.kind in NUMBERS else 1 for c in columns), number
+    )
+
+
+@lru_cache(maxsize=32)
+def _plan(sides: tuple[int, ...], number: int) -> SubsetPlan:
+    first = np.cumsum((0, *sides))
+    conditions = [range(first[c], first[c] + sides[c]) for c in range(len(sides)) if sides[c]]
+    chosen: list[np.ndarray] = []
+    for order in range(1, min(LARGEST_ORDER, len(conditions)) + 1):
+        left = number - sum(map(len, chosen))
+        if left <= 0:
+            break
+        chosen.append(_subsets(conditions, order, left))
+    return SubsetPlan(sides, tuple(chosen))
+
+
+def _subsets(conditions: list[range], order: int, most: int) -> np.ndarray:
+    """Subsets of conditions on different columns; where there are too many, some of them."""
+    asked = [each for some in combinations(conditions, order) for each in product(*some)]
+    found = np.array(asked, dtype=np.intp)
+    if len(found) <= most:
+        return found
+    return found[np.sort(stream(0, order).choice(len(found), most, replace=False))]
+
+
+def count_subsets(data: TabularDataset, briefing: TableBriefing, plan: SubsetPlan) -> np.ndarray:
+    """Counts for all targets together, (targets, subsets).
+
+    In attribute inference (targets, values, subsets): of those with each value of the attribute.
+    """
+    conditions = []
+    for position, sides in enumerate(plan.sides):
+        if sides:
+            found = agreeing(data, briefing.targets, position, two_sided=NUMBERS)
+            conditions += [bits_of(rows) for rows in found]
+            if sides > len(found):  # at most and at least: equal
+                conditions.append(conditions[-2] & conditions[-1])
+    bits = np.stack(conditions)
+    small = np.uint16 if len(data) < 1 << 16 else np.uint32
+    if briefing.attribute is None:
+        return _counted(bits, plan).astype(small)
+    having = packed(rows_with_value(briefing, data))[:, None, :, None]
+    return np.stack([_counted(bits & value, plan) for value in having], axis=1).astype(small)
+
+
+def _counted(bits: np.ndarray, plan: SubsetPlan) -> np.ndarray:
+    counts = [count_conjunctions(bits, subsets) for subsets in plan.by_order]
+    return np.concatenate(counts, axis=1)
