@@ -1,11 +1,15 @@
 """Small tables that many tests share."""
 
+import os
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from tapas.datasets import DataDescription, TabularDataset
+
+# Threads that wait for each other on busy cores cost more than they gain.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 MIXED_SCHEMA: list[dict[str, Any]] = [
     {"name": "colour", "type": "finite", "representation": ["red", "green", "blue"]},

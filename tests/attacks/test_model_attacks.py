@@ -521,9 +521,8 @@ def test_reference_attacks_break_the_digits_forest() -> None:
     order = RNG(0).permutation(len(y))
     X, y = X[order], y[order]
     forest = RandomForestClassifier(100, random_state=0).fit(X[:898], y[:898])
-    threat_model = ModelMIA(
-        forest, (X[:898], y[:898]), (X[898:], y[898:]), trainer=forest, num_shadows=8, seed=0
-    )
+    sides = (X[:898], y[:898]), (X[898:], y[898:])
+    threat_model = ModelMIA(forest, *sides, trainer=forest, num_shadows=8, seed=0, n_jobs=1)
     for attack in (CalibratedLossMIA(), LiRA(), RMIA()):
         attack.train(threat_model)
         summary = threat_model.test(attack)

@@ -250,8 +250,8 @@ def test_a_value_is_inferred_as_often_as_the_target_is_copied(column, given):
         seed=0,
         n_jobs=1,
     )
-    queries = RandomTargetedQueryFeature(target if given else None, 3, 150, seed=1)
-    attack = ShadowModellingAttack(FeatureBasedSetClassifier(queries, RandomForestClassifier(50)))
+    queries = RandomTargetedQueryFeature(target if given else None, 3, 100, seed=1)
+    attack = ShadowModellingAttack(FeatureBasedSetClassifier(queries, RandomForestClassifier(25)))
     attack.train(threat_model, num_samples=300)
     summary = threat_model.test(attack, num_samples=300)
     # Half of the rows are released; where the target is not, any value is as likely.

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KernelDensity
+from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import (
     Attack,
@@ -33,9 +34,9 @@ BUILT_IN = [
     ClosestDistanceAIA(),
     LocalNeighbourhoodAttack(radius=6),
     ProbabilityEstimationAttack(KernelDensity(), "accuracy"),
-    SyntheticPredictorAttack(LogisticRegression(), "accuracy"),
-    SyntheticPredictorAttack(RandomForestClassifier(5), "accuracy"),
-    ShadowModellingAttack(FeatureBasedSetClassifier(HistSetFeature(), LogisticRegression())),
+    SyntheticPredictorAttack(GaussianNB(), "accuracy"),
+    SyntheticPredictorAttack(DecisionTreeClassifier(max_features=1), "accuracy"),
+    ShadowModellingAttack(FeatureBasedSetClassifier(HistSetFeature(), GaussianNB())),
     ShadowModellingAttack(
         FeatureBasedSetClassifier(
             RandomTargetedQueryFeature(None, 2, 10, seed=0), RandomForestClassifier(5)

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tapas.attacks.models._black_box import BlackBoxMIA
 from tapas.attacks.models._calibrated import CalibratedLossMIA
@@ -52,8 +52,8 @@ def all_attacks() -> list:
         RuleBasedMIA(),
         LossMIA(),
         BlackBoxMIA("lr"),
-        QuantileMIA(),
-        LabelOnlyMIA(max_queries=40),
+        QuantileMIA(DecisionTreeRegressor(min_samples_leaf=5)),
+        LabelOnlyMIA(max_queries=20),
         CalibratedLossMIA(),
         LiRA(),
         LiRA("offline"),
@@ -223,7 +223,7 @@ def test_scores_do_not_depend_on_the_order_of_records_or_on_batches(game: tuple)
         threat_model = ModelMIA(as_model(model, batch_size=batch_size), members, others, seed=2)
         judged = threat_model.game.candidates
         order = np.arange(len(judged))[:: -1 if reverse else 1]
-        attacks = [LossMIA(), BlackBoxMIA("lr"), LabelOnlyMIA(max_queries=60)]
+        attacks = [LossMIA(), BlackBoxMIA("lr"), LabelOnlyMIA(max_queries=30)]
         found = []
         for attack in attacks:
             attack.train(threat_model)
@@ -264,7 +264,7 @@ def test_frames_with_categories_missing_values_and_text_classes_work() -> None:
         frame.loc[::7, "age"] = np.nan
         return frame, np.where(rng.random(number) < 0.5, "no", "yes")
 
-    members, others = table(150), table(150)
+    members, others = table(100), table(100)
 
     def encoded() -> object:
         from sklearn.compose import ColumnTransformer
@@ -280,7 +280,7 @@ def test_frames_with_categories_missing_values_and_text_classes_work() -> None:
 
     model = encoded().fit(*members)
     threat_model = ModelMIA(model, members, others, trainer=encoded(), num_shadows=4, seed=0)
-    for attack in [*all_attacks(), LabelOnlyMIA("noise", 49)]:
+    for attack in [*all_attacks(), LabelOnlyMIA("noise", 25)]:
         attack.train(threat_model)
         assert threat_model.test(attack).auc > 0.55, attack.label
 

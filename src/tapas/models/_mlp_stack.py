@@ -6,7 +6,6 @@ gradient is written out by hand: nothing is allocated during a step, which keeps
 of the allocator on a CPU and lets one step be captured as a CUDA graph.
 """
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -90,14 +89,9 @@ class _Stack:
         self.gradient = torch.zeros_like(self.parameters)
         self.weights, self.biases = self._blocks(self.parameters)
         self.weight_gradients, self.bias_gradients = self._blocks(self.gradient)
-        self.parameters.grad = self.gradient
-        self.optimizer = torch.optim.AdamW(
-            [self.parameters],
-            lr=self.recipe.learning_rate,
-            weight_decay=self.recipe.weight_decay,
-            fused=True,
-            capturable=self._on_gpu,
-        )
+        self.mean = torch.zeros_like(self.parameters)
+        self.square = torch.zeros_like(self.parameters)
+        self.steps = torch.zeros((), device=self.recipe.device)
 
     def _blocks(self, flat: torch.Tensor) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
         """Views of the flat buffer: weights (models, out, in) and biases (models, out, 1)."""
@@ -153,32 +147,45 @@ class _Stack:
                 step()
                 number.add_(1)
             self.parameters.copy_(start)
-            self._forget_moments()
-            number.zero_()
+            for state in (self.mean, self.square, self.steps, number):
+                state.zero_()
             for _ in range(len(self.schedule)):
                 graph.replay()
             torch.cuda.synchronize()
 
     def _warm_up(self, step: Callable[[], None]) -> None:
-        """Let libraries and the optimiser allocate what they keep, outside the capture."""
+        """Let libraries allocate what they keep, outside the capture."""
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the optimiser wonders why it is not captured yet
+        with torch.cuda.stream(side):
             for _ in range(STEPS_BEFORE_CAPTURE):
                 step()
         torch.cuda.current_stream().wait_stream(side)
-
-    def _forget_moments(self) -> None:
-        for value in self.optimizer.state[self.parameters].values():
-            if torch.is_tensor(value):
-                value.zero_()
 
     def _step(self, places: torch.Tensor) -> None:
         self._gather(places)
         self._forward()
         self._backward()
-        self.optimizer.step()
+        self._descend()
+
+    def _descend(self) -> None:
+        """A step of AdamW by its kernel: `torch.optim` would import a compiler first."""
+        self.steps.add_(1)
+        torch._fused_adamw_(
+            [self.parameters],
+            [self.gradient],
+            [self.mean],
+            [self.square],
+            [],
+            [self.steps],
+            amsgrad=False,
+            lr=self.recipe.learning_rate,
+            beta1=0.9,
+            beta2=0.999,
+            weight_decay=self.recipe.weight_decay,
+            eps=1e-8,
+            maximize=False,
+        )
 
     def _gather(self, places: torch.Tensor) -> None:
         """Each model's next records, standardised its own way, and their shares of the loss."""

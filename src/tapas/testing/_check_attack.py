@@ -22,7 +22,7 @@ from tapas.threat_models import (
 )
 
 Targeted = TargetedMIA | TargetedAIA
-TRIALS = 24
+TRIALS = 12
 ROWS = 12
 _VALUES = {"two values": ["F", "M"], "many values": ["cardiology", "surgery", "general"]}
 
