@@ -64,7 +64,8 @@ PUBLIC = {
         SequentialEpsilon ThresholdChoice advantage_interval attack_epsilon_high auc_interval
         audit_claim audit_power bonferroni bootstrap certify claim_p_value clopper_pearson
         epsilon_from_advantage epsilon_lower_bound gaussian_epsilon_from_mu holm
-        max_epsilon_lower_bound one_run_epsilon one_run_gaussian_epsilon percentile_interval
+        max_epsilon_lower_bound negatives_needed one_run_epsilon one_run_gaussian_epsilon
+        percentile_interval
         resampled_counts roc_band runs_needed select_threshold sequential_epsilon
         shared_confidence tpr_at_fpr_interval""",
     "threat_models": """AIALabeller AttackerKnowledgeOnData

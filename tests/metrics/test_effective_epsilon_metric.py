@@ -14,14 +14,14 @@ from tapas.errors import TapasWarning
 def naive(labels, scores):
     size = len(scores)
     cut = max(1, min(10, size // 10))
-    best = -math.inf
+    best = -math.inf  # below 0 an attack shows nothing
     for threshold in np.sort(scores)[cut : size - cut]:
         tpr = np.mean(scores[labels == 1] >= threshold)
         fpr = np.mean(scores[labels == 0] >= threshold)
         for above, below in ((tpr, fpr), (1 - fpr, 1 - tpr)):
             if above > 0:
                 best = max(best, math.inf if below == 0 else math.log(above / below))
-    return best
+    return max(best, 0.0)
 
 
 @given(st.integers(0, 10_000), st.integers(3, 150), st.sampled_from([1, 20]), st.floats(-1, 2))

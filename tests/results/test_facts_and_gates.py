@@ -52,7 +52,6 @@ def test_facts_are_the_statistics_of_the_summary() -> None:
     assert (facts.auc.low, facts.auc.high) == pytest.approx((expected.low, expected.high))
     assert facts.tpr_at_low_fpr.value == summary.tpr_at_fpr(0.01).tpr
     assert 0 < float(facts.epsilon) < facts.epsilon.ceiling
-    assert float(facts.epsilon) < facts.epsilon_high
 
 
 def test_a_trial_without_a_score_counts_as_the_lowest() -> None:
@@ -117,6 +116,40 @@ def test_gates_look_past_controls() -> None:
 def test_an_epsilon_gate_fails_on_the_certificate() -> None:
     record = _record(_summary(4.0), gates=(Gate("epsilon", 1.0),), claim=Claim(1.0))
     assert decide(record).state == "fail"
+
+
+def test_an_epsilon_gate_never_passes() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.arange(1000) % 2 == 0
+    rare = (rng.random(1000) < 0.05) & labels
+    summary = MIAttackSummary(labels, rare, np.where(rare, 5.0, 0.0) + rng.normal(size=1000))
+    outcome = decide(_record(summary), [Gate("epsilon", 50)]).outcomes[0]
+    assert (outcome.state, outcome.high) == ("inconclusive", math.inf)
+    assert "cannot pass" in outcome.words
+
+
+@pytest.mark.parametrize("metric", ["auc", "advantage", "accuracy", "tpr_at_fpr"])
+def test_a_leak_in_the_other_direction_counts(metric: str) -> None:
+    limit = {"auc": 0.7, "advantage": 0.4, "accuracy": 0.7, "tpr_at_fpr": 0.2}[metric]
+    told, turned = _summary(2.5, 2000), _turned(_summary(2.5, 2000))
+    outcomes = [decide(_record(s), [Gate(metric, limit)]).outcomes[0] for s in (told, turned)]
+    assert [outcome.state for outcome in outcomes] == ["fail", "fail"]
+    assert outcomes[0].low == pytest.approx(outcomes[1].low)
+    assert Findings(_record(turned)).leaks
+    harmless = decide(_record(_summary(0.0, 4000)), [Gate(metric, limit)]).outcomes[0]
+    assert harmless.state == "pass"
+    assert decide(_record(_summary(0.0, 4000)), [Gate(metric, -0.1)]).state == "fail"
+
+
+def _turned(summary: MIAttackSummary) -> MIAttackSummary:
+    return MIAttackSummary(summary.labels, 1 - summary.predictions, -summary.scores)
+
+
+def test_scores_that_are_missing_for_members_only_are_a_leak() -> None:
+    labels = np.arange(400) % 2 == 0
+    scores = np.where(labels, np.nan, np.random.default_rng(0).normal(size=400))
+    record = _record(MIAttackSummary(labels, np.zeros(400, bool), scores))
+    assert decide(record, [Gate("auc", 0.6)]).state == "fail"
 
 
 def test_a_record_comes_back_from_its_file(tmp_path: object) -> None:
@@ -201,9 +234,8 @@ def test_facts_of_a_record_are_computed_once(monkeypatch) -> None:
 def test_the_upper_end_of_epsilon_is_that_of_the_report_and_not_below_the_lower(strength) -> None:
     summary = _summary(strength)
     facts = summary_facts(summary)
-    assert facts.epsilon_high >= float(facts.epsilon) >= 0
     table = EffectiveEpsilonReport([summary], confidence_levels=0.95).estimate()
-    assert table["epsilon_high"][0] == pytest.approx(facts.epsilon_high)
+    assert table["epsilon_high"][0] >= table["epsilon_low"][0] >= 0
     assert table["epsilon_low"][0] == pytest.approx(float(facts.epsilon))
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats as reference
+from scipy.optimize import brentq
 
 from tapas.errors import StatisticsError
 from tapas.stats import auc_interval
@@ -21,14 +22,28 @@ def naive_delong(positive, negative, confidence):
     return tuple(1 / (1 + math.exp(-centre + sign * half)) for sign in (1, -1)), value
 
 
+def newcombe_end(value, m, n, confidence, side):
+    """The area that is z of its own standard errors (Hanley and McNeil's) away."""
+    z = reference.norm.ppf((1 + confidence) / 2)
+
+    def distance(area):
+        shape = 1 + ((m + n) / 2 - 1) * ((1 - area) / (2 - area) + area / (1 + area))
+        return (value - area) ** 2 - z * z * area * (1 - area) * shape / (m * n)
+
+    return brentq(distance, side, value)
+
+
 @pytest.mark.parametrize("decimals", [0, 1, 8])
 def test_midranks_equal_all_pairs_with_and_without_ties(decimals):
     rng = np.random.default_rng(decimals)
-    positive = np.round(rng.normal(0.7, 1, 41), decimals)
+    positive = np.round(rng.normal(0.7, 1, 61), decimals)
     negative = np.round(rng.normal(0, 1, 67), decimals)
     (low, high), value = naive_delong(positive, negative, 0.9)
     interval = auc_interval(positive, negative, confidence=0.9)
-    assert interval == pytest.approx((low, high, value))
+    assert interval.value == pytest.approx(value)
+    assert interval.low == pytest.approx(min(low, newcombe_end(value, 61, 67, 0.9, 0)), abs=1e-3)
+    assert interval.high == pytest.approx(max(high, newcombe_end(value, 61, 67, 0.9, 1)), abs=1e-3)
+    assert interval.low <= low < high <= interval.high
     assert not interval.widened
 
 
@@ -55,6 +70,17 @@ def test_few_trials_and_one_world_stay_defined():
     single = auc_interval([1.0], [0.0, 2.0])
     assert single.widened
     assert 0 <= single.low <= single.value <= single.high <= 1
+
+
+@pytest.mark.parametrize(("area", "most"), [(0.5, 0.04), (0.97, 0.04)])
+def test_few_trials_of_one_kind_are_not_taken_for_many(area, most):
+    rng = np.random.default_rng(3)
+    shift = math.sqrt(2) * reference.norm.ppf(area)
+    missed = 0
+    for _ in range(200):
+        low, high, *_ = auc_interval(rng.normal(shift, 1, 5), rng.normal(0, 1, 500))
+        missed += not low <= area <= high
+    assert missed / 200 <= most
 
 
 def test_missing_scores_and_matrices_are_refused():

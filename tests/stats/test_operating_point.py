@@ -7,7 +7,7 @@ import pytest
 from scipy import stats as reference
 
 from tapas.errors import StatisticsError
-from tapas.stats import clopper_pearson, tpr_at_fpr_interval
+from tapas.stats import clopper_pearson, negatives_needed, tpr_at_fpr_interval
 
 
 def test_point_is_the_lowest_threshold_that_keeps_the_rate():
@@ -41,6 +41,43 @@ def test_given_threshold_has_clopper_pearson_on_both_rates():
     assert point.fpr[:2] == pytest.approx(clopper_pearson(fp, 80, 0.9))
 
 
+def limits(sizes, fpr, seed, *, paired=False):
+    rng = np.random.default_rng(seed)
+    positive, negative = rng.normal(2, 1, sizes[0]), rng.normal(0, 1, sizes[1])
+    return tpr_at_fpr_interval(positive, negative, fpr, paired=paired).tpr
+
+
+@pytest.mark.parametrize(("sizes", "fpr"), [((231, 231), 0.01), ((500, 500), 0.01)])
+def test_the_rate_at_the_stated_fpr_is_covered(sizes, fpr):
+    truth = reference.norm.sf(reference.norm.isf(fpr) - 2)
+    found = [limits(sizes, fpr, seed) for seed in range(60)]
+    assert sum(low <= truth <= high for low, high, _ in found) >= 56
+
+
+def test_too_few_negatives_give_no_lower_end():
+    assert negatives_needed(0.01) == 437
+    assert limits((400, 436), 0.01, 0).low == 0
+    assert limits((400, 437), 0.01, 0).low > 0
+    assert negatives_needed(0.0) == math.inf
+    assert negatives_needed(1.0) == 1
+
+
+def test_the_limits_are_those_of_two_order_statistics():
+    positive, negative = np.arange(1000.0) + 0.5, np.arange(1000.0)
+    low, high, _ = tpr_at_fpr_interval(positive, negative, 0.1).tpr
+    tail = 0.05 / 4
+    below = max(k for k in range(200) if reference.binom.cdf(k, 1000, 0.1) <= tail)
+    above = min(k for k in range(200) if reference.binom.sf(k - 1, 1000, 0.1) <= tail)
+    assert low == pytest.approx(clopper_pearson(below + 1, 1000, 1 - tail, "lower"))
+    assert high == pytest.approx(clopper_pearson(above, 1000, 1 - tail, "upper"))
+
+
+def test_pairs_are_covered_whatever_their_dependence():
+    for seed in range(5):
+        single, pairs = limits((600, 600), 0.1, seed), limits((600, 600), 0.1, seed, paired=True)
+        assert pairs.low < single.low < single.high < pairs.high
+
+
 def test_intervals_surround_their_values_and_one_world_is_refused():
     rng = np.random.default_rng(1)
     point = tpr_at_fpr_interval(rng.normal(1, 1, 200), rng.normal(0, 1, 300), 0.01)
@@ -52,7 +89,7 @@ def test_intervals_surround_their_values_and_one_world_is_refused():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("decimals", [1, 9])
-def test_both_intervals_cover_the_rates_at_the_chosen_threshold(decimals):
+def test_both_intervals_cover_their_rates(decimals):
     rng = np.random.default_rng(8)
     missed = np.zeros(2)
     step = 10.0**-decimals
@@ -61,7 +98,10 @@ def test_both_intervals_cover_the_rates_at_the_chosen_threshold(decimals):
         negative = np.round(rng.normal(0, 1, 100), decimals)
         point = tpr_at_fpr_interval(positive, negative, 0.1)
         barrier = negative[negative < point.threshold].max() + step / 2
-        truth = reference.norm.sf(barrier - 1), reference.norm.sf(barrier)
+        stated = np.round(reference.norm.isf(0.1), decimals) + step / 2
+        if reference.norm.sf(stated - step) <= 0.1:
+            stated -= step
+        truth = reference.norm.sf(stated - 1), reference.norm.sf(barrier)
         for which, interval in enumerate((point.tpr, point.fpr)):
             missed[which] += not interval.low <= truth[which] <= interval.high
     assert np.all(missed / 2000 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000))

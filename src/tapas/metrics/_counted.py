@@ -147,9 +147,9 @@ class CountedOutcomes:
 
     @property
     def effective_epsilon(self) -> FloatArray:
-        """Largest log-ratio of rates over thresholds."""
+        """Largest log-ratio of rates over thresholds, at least 0."""
         with np.errstate(divide="ignore"):
-            return np.log(self._area_and_ratio[1])
+            return np.log(np.maximum(self._area_and_ratio[1], 1.0))
 
     @cached_property
     def _area_and_ratio(self) -> tuple[FloatArray, FloatArray]:

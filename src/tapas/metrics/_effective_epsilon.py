@@ -27,7 +27,7 @@ def effective_epsilon(labels: ArrayLike, scores: ArrayLike) -> float:
     float
         Maximum over thresholds of log(TPR/FPR) and log((1-FPR)/(1-TPR)), after the
         ``max(1, min(10, n // 10))`` smallest and largest of the n scores are
-        dropped as thresholds. Infinite where FPR = 0 < TPR or TPR = 1 > FPR. A
+        dropped as thresholds, and at least 0. Infinite where FPR = 0 < TPR or TPR = 1 > FPR. A
         ratio 0/0 says nothing and is skipped. NaN, with a warning, where one class
         is missing, a score is NaN, or too few trials leave no threshold.
 
@@ -46,11 +46,11 @@ def effective_epsilon(labels: ArrayLike, scores: ArrayLike) -> float:
     if np.isnan(ratio):
         return _undefined(f"{len(values)} trials leave no threshold")
     with np.errstate(divide="ignore"):
-        return float(np.log(ratio))
+        return max(0.0, float(np.log(ratio)))
 
 
 def effective_epsilon_from_rates(tpr: float, fpr: float) -> float:
-    """Effective epsilon of one decision rule: log max(TPR/FPR, (1-FPR)/(1-TPR)).
+    """Effective epsilon of one decision rule: log max(1, TPR/FPR, (1-FPR)/(1-TPR)).
 
     Infinite where a denominator is 0 under a positive numerator; 0/0 is skipped.
     NaN, with a warning, where a rate is NaN.
@@ -59,7 +59,7 @@ def effective_epsilon_from_rates(tpr: float, fpr: float) -> float:
         return _undefined("a rate is NaN")
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.array([tpr, 1 - fpr]) / np.array([fpr, 1 - tpr])
-        return float(np.log(np.nanmax(ratios)))
+        return max(0.0, float(np.log(np.nanmax(ratios))))
 
 
 def largest_ratio(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from tapas.report._page_numbers import between, bound, counted, percent
 from tapas.results import (
     CONFIDENCE,
+    LOW_FPR,
     Finding,
     Findings,
     SummaryFacts,
@@ -14,6 +15,7 @@ from tapas.results import (
     rounded,
     rounded_down,
 )
+from tapas.stats import negatives_needed
 
 __all__ = ["Banner", "banner", "limits", "sentences", "strength_words", "tiles"]
 
@@ -101,6 +103,13 @@ def limits(findings: Findings) -> list[str]:
         said.append(
             "Some trials are records that share a release or model. Their intervals go record by "
             "record: they describe this one release, not what another would show."
+        )
+    needed = negatives_needed(LOW_FPR, findings.shared_confidence)
+    if any(finding.is_binary and finding.num_negative < needed for finding in findings.audited):
+        said.append(
+            f"There are too few records to say what share is found at {percent(LOW_FPR)} false "
+            f"alarms: below {counted(int(needed), 'trial')} without the secret its interval begins "
+            "at 0."
         )
     if findings.record.stopped:
         said.append(
@@ -225,7 +234,9 @@ def _size(findings: Findings) -> str:
         return ""
     low, _ = leak(best.shared)
     if low > 0:
-        return f"The leak is {strength_words(best.shared)}: this is not chance."
+        turned = best.shared.auc is not None and best.shared.auc.value < 0.5
+        way = "; the attack ranks those with the secret last, which tells as much" if turned else ""
+        return f"The leak is {strength_words(best.shared)}: this is not chance{way}."
     if findings.epsilon > 0:
         return (
             "Over all thresholds the attacks do no better than guessing, but where they are "

@@ -10,16 +10,17 @@ from scipy.special import betaincinv
 from tapas._random import stream
 from tapas.results._measures import Measure
 from tapas.results._resampling import point_value, resampled_metrics
-from tapas.stats import Dependence, Interval, percentile_interval
+from tapas.stats import Dependence, Interval, percentile_interval, shared_confidence
 
 if TYPE_CHECKING:
     from tapas.results._label_inference import LabelInferenceAttackSummary
 
-__all__ = ["Estimate", "estimate"]
+__all__ = ["Estimate", "either_way", "estimate"]
 
 FEWEST_GROUPS = 10
 _FEWEST_RESAMPLES = 2000
 _SEED = 0
+_WITHOUT_CLOSED_FORM = (Dependence.GROUPS, Dependence.UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,44 @@ class Estimate:
     value: float
     low: float
     high: float
+
+    def turned_up(self, centre: float) -> "Estimate":
+        """How far from `centre` on either side, put above it; covers whenever this does."""
+        below, above = centre - self.low, self.high - centre
+        nearest = max(0.0, -below, -above)
+        away = abs(self.value - centre)
+        return Estimate(centre + away, centre + nearest, centre + max(below, above))
+
+
+def either_way(
+    measure: Measure, summary: "LabelInferenceAttackSummary", confidence: float
+) -> Estimate | None:
+    """The same of an attacker who may turn every guess round, if that tells him more.
+
+    Notes
+    -----
+    Assumes and Guarantees: as `estimate`; where the two directions have intervals of their own,
+    these share the error.
+    """
+    if measure.turned is not None and summary.dependence not in _WITHOUT_CLOSED_FORM:
+        level = shared_confidence(confidence, 2)
+        one, other = estimate(measure, summary, level), measure.turned(summary, level)
+        if one is None or other is None:
+            return one
+        return Estimate(
+            *(
+                max(ends)
+                for ends in zip(
+                    (one.value, one.low, one.high),
+                    (other.value, other.low, other.high),
+                    strict=True,
+                )
+            )
+        )
+    found = estimate(measure, summary, confidence)
+    if found is None or measure.turns_about is None or summary.secret_kind != "binary":
+        return found
+    return found.turned_up(measure.turns_about)
 
 
 def estimate(

@@ -38,8 +38,6 @@ class SummaryFacts:
     epsilon : EpsilonBound or None
         Certificate: threshold chosen on a part of the trials and certified on the rest, or the
         one-run bound where records were decided by coins.
-    epsilon_high : float
-        Upper end for this attack at its threshold; it says nothing of other attacks.
     no_epsilon : str or None
         Why there is no certificate.
     """
@@ -55,7 +53,6 @@ class SummaryFacts:
     chance: float
     estimates: Mapping[str, Estimate]
     epsilon: stats.EpsilonBound | None
-    epsilon_high: float
     no_epsilon: str | None
 
     @property
@@ -126,7 +123,7 @@ def summary_facts(
     fpr: float = LOW_FPR,
 ) -> SummaryFacts:
     """Facts of one summary."""
-    bound, high, reason = _epsilon(summary, confidence, delta)
+    bound, reason = _epsilon(summary, confidence, delta)
     return SummaryFacts(
         subject=subject,
         role=role,
@@ -139,7 +136,6 @@ def summary_facts(
         chance=_chance(summary.labels),
         estimates=_estimates(summary, confidence, fpr),
         epsilon=bound,
-        epsilon_high=high,
         no_epsilon=reason,
     )
 
@@ -168,14 +164,14 @@ def _chance(labels: np.ndarray) -> float:
 
 def _epsilon(
     summary: LabelInferenceAttackSummary, confidence: float, delta: float
-) -> tuple[stats.EpsilonBound | None, float, str | None]:
+) -> tuple[stats.EpsilonBound | None, str | None]:
     if not isinstance(summary, BinaryLabelInferenceAttackSummary):
-        return None, math.inf, "the secret has more than two values"
+        return None, "the secret has more than two values"
     if len(np.unique(summary.labels)) < 2:
-        return None, math.inf, "all trials have the same secret"
+        return None, "all trials have the same secret"
     try:
         choice = stats.select_threshold(summary, delta=delta)
         bound = stats.certify(choice, summary, confidence=confidence, delta=delta)
     except StatisticsError as error:
-        return None, math.inf, summary.dependence.refusal or str(error)
-    return bound, stats.attack_epsilon_high(choice, summary, bound), None
+        return None, summary.dependence.refusal or str(error)
+    return bound, None

@@ -45,6 +45,11 @@ class Finding:
         return isinstance(self.summary, BinaryLabelInferenceAttackSummary)
 
     @property
+    def num_negative(self) -> int:
+        """How many of its trials are without the secret; defined for two secrets."""
+        return int((self.summary.labels == 0).sum())
+
+    @property
     def attribute(self) -> str:
         """Name of the attribute that was guessed; empty for membership."""
         return str(self.summary.sensitive_attribute)
@@ -167,11 +172,16 @@ def shared_by_audited(record: AuditRecord, confidence: float) -> float:
 
 
 def leak(facts: SummaryFacts) -> tuple[float, float]:
-    """Return how far above guessing a result lies, 0 to 1: at least (interval end), and about."""
+    """Return how far from guessing a result lies, 0 to 1: at least (interval end), and about.
+
+    Both directions count: who knows that an attack ranks members last may turn it round.
+    """
     if facts.auc is not None:
-        return 2 * facts.auc.low - 1, 2 * facts.auc.value - 1
+        low, high, value = facts.auc.low, facts.auc.high, facts.auc.value
+        return max(2 * low - 1, 1 - 2 * high), abs(2 * value - 1)
     if facts.advantage is not None:
-        return facts.advantage.low, facts.advantage.value
+        low, high, value = facts.advantage.low, facts.advantage.high, facts.advantage.value
+        return max(low, -high), abs(value)
     room = 1 - facts.chance
     if not room > 0:
         return -1.0, 0.0

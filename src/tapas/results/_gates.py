@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tapas.results._audit_record import AuditRecord, Gate
+from tapas.results._audit_record import AuditedSubject, AuditRecord, Gate
 from tapas.results._claims import ClaimOutcome
-from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
+from tapas.results._estimate import either_way
+from tapas.results._facts import facts_within, judged_summaries
 from tapas.results._findings import Findings, shared_by_audited
+from tapas.results._label_inference import LabelInferenceAttackSummary
 from tapas.results._measures import MEASURES
 from tapas.results._rounding import rounded_down, rounded_up
 
@@ -17,6 +19,10 @@ __all__ = ["GateOutcome", "Verdict", "decide", "gate_title"]
 State = Literal["pass", "fail", "inconclusive"]
 
 EXIT_FINE, EXIT_FAILED, EXIT_NOTHING_RAN, EXIT_INCONCLUSIVE = 0, 1, 5, 6
+_ONE_SIDED = (
+    "an audit can show that an epsilon is larger, never that it is smaller, so this gate can fail "
+    "and cannot pass"
+)
 _LIMITED = {measure.gate: measure for measure in MEASURES if measure.gate is not None}
 
 
@@ -104,26 +110,23 @@ def gate_title(gate: Gate) -> str:
 def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
     # All attacks and targets are judged together, so each interval shares the error.
     confidence = shared_by_audited(record, gate.confidence)
-    found = [
-        facts_within(record, subject, summary, confidence=confidence, fpr=gate.fpr)
-        for subject in record.audited
-        for summary in judged_summaries(subject)
-    ]
-    if not found:
-        return _undecided(gate, "nothing was measured")
     ends = []
-    for facts in found:
-        interval = _interval(facts, gate.metric)
-        if interval is None:
-            return _undecided(
-                gate,
-                f"{gate.metric} is not defined for {_where(facts)} (a secret of more than two "
-                "values, or of one only): limit accuracy instead",
-            )
-        ends.append((*interval, facts))
-    low, high, facts = max(ends, key=lambda end: (end[0] > gate.at_most, end[1], end[0]))
+    for subject in record.audited:
+        for summary in judged_summaries(subject):
+            where = f"{summary.attack} on target {summary.target_id}"
+            interval = _ends(record, subject, summary, gate, confidence)
+            if interval is None:
+                return _undecided(
+                    gate,
+                    f"{gate.metric} is not defined for {where} (a secret of more than two "
+                    "values, or of one only): limit accuracy instead",
+                )
+            ends.append((*interval, where))
+    if not ends:
+        return _undecided(gate, "nothing was measured")
+    low, high, where = max(ends, key=lambda end: (end[0] > gate.at_most, end[1], end[0]))
     crashes = sum(len(subject.crashes) for subject in record.audited)
-    return _outcome(gate, low, high, _where(facts), crashes)
+    return _outcome(gate, low, high, where, crashes)
 
 
 def _outcome(gate: Gate, low: float, high: float, where: str, crashes: int) -> GateOutcome:
@@ -136,7 +139,8 @@ def _outcome(gate: Gate, low: float, high: float, where: str, crashes: int) -> G
         return GateOutcome(gate, "inconclusive", low, high, words)
     if high <= gate.at_most:
         return GateOutcome(gate, "pass", low, high, f"{between}, at most {gate.at_most:g}")
-    words = f"{between}, limit {gate.at_most:g}: more trials are needed"
+    remedy = _ONE_SIDED if gate.metric == "epsilon" else "more trials are needed"
+    words = f"{between}, limit {gate.at_most:g}: {remedy}"
     return GateOutcome(gate, "inconclusive", low, high, words)
 
 
@@ -144,16 +148,21 @@ def _undecided(gate: Gate, words: str) -> GateOutcome:
     return GateOutcome(gate, "inconclusive", -math.inf, math.inf, words)
 
 
-def _interval(facts: SummaryFacts, metric: str) -> tuple[float, float] | None:
-    measure = _LIMITED.get(metric)
-    if measure is None:
-        return (0.0 if facts.epsilon is None else float(facts.epsilon)), facts.epsilon_high
-    estimate = None if measure.fact is None else facts.estimates.get(measure.fact)
-    return None if estimate is None else (estimate.low, estimate.high)
-
-
-def _where(facts: SummaryFacts) -> str:
-    return f"{facts.attack} on target {facts.target}"
+def _ends(
+    record: AuditRecord,
+    subject: AuditedSubject,
+    summary: LabelInferenceAttackSummary,
+    gate: Gate,
+    confidence: float,
+) -> tuple[float, float] | None:
+    """Ends of what is limited, whichever way round the attack is used."""
+    measure = _LIMITED.get(gate.metric)
+    if measure is not None:
+        measure = measure if measure.at_fpr is None else measure.at_fpr(gate.fpr)
+        found = either_way(measure, summary, confidence)
+        return None if found is None else (found.low, found.high)
+    epsilon = facts_within(record, subject, summary, confidence=confidence).epsilon
+    return (0.0 if epsilon is None else float(epsilon)), math.inf
 
 
 def _said(outcomes: tuple[GateOutcome, ...]) -> str:

@@ -68,6 +68,12 @@ class Measure:
         Whether it speaks of the mechanism's epsilon, which dependent trials cannot show.
     at_fpr : callable, optional
         The same measure at another false positive rate.
+    turns_about : float, optional
+        Where guesses between two secrets are all turned round, a value as far on the other side of
+        this one: below it an attack tells as much as above. None where that does not hold.
+    turned : callable, optional
+        ``turned(summary, confidence)``: the interval of the guesses turned round, where it does not
+        follow from `interval`.
     """
 
     name: str
@@ -88,6 +94,8 @@ class Measure:
     is_share: bool = False
     is_epsilon: bool = False
     at_fpr: "Callable[[float], Measure] | None" = None
+    turns_about: float | None = None
+    turned: Callable[[Any, float], Interval | None] | None = None
 
     def is_defined_for(self, summary: "LabelInferenceAttackSummary") -> bool:
         """Whether summaries of this kind have it."""
@@ -151,6 +159,7 @@ def _tpr_at(fpr: float) -> Measure:
         of_records=True,
         is_share=True,
         at_fpr=_tpr_at,
+        turned=_of_worlds(lambda worlds, confidence: worlds.lost_at(fpr, confidence)),
     )
 
 
@@ -168,6 +177,7 @@ MEASURES = (
         fact="accuracy",
         gate="accuracy",
         is_share=True,
+        turns_about=0.5,
     ),
     Measure(
         name="true_positive_rate",
@@ -200,6 +210,7 @@ MEASURES = (
         compares_worlds=True,
         fact="advantage",
         gate="advantage",
+        turns_about=0.0,
     ),
     Measure(
         name="privacy_gain",
@@ -226,6 +237,7 @@ MEASURES = (
         compares_worlds=True,
         fact="auc",
         gate="auc",
+        turns_about=0.5,
     ),
     Measure(
         name="effective_epsilon",

@@ -111,7 +111,13 @@ class Worlds:
     def found_at(self, fpr: float, confidence: float) -> Interval:
         """True positive rate at a false positive rate."""
         return stats.tpr_at_fpr_interval(
-            self.positive, self.negative, fpr, confidence=confidence
+            self.positive, self.negative, fpr, confidence=confidence, paired=self.paired
+        ).tpr
+
+    def lost_at(self, fpr: float, confidence: float) -> Interval:
+        """The same of one who reads the scores the other way round."""
+        return stats.tpr_at_fpr_interval(
+            -self.positive, -self.negative, fpr, confidence=confidence, paired=self.paired
         ).tpr
 
     def _both_rates(self, confidence: float) -> tuple[Interval, Interval]:

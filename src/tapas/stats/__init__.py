@@ -19,7 +19,11 @@ from tapas.stats._intervals import (
 )
 from tapas.stats._multiplicity import bonferroni, holm, shared_confidence
 from tapas.stats._one_run import one_run_epsilon, one_run_gaussian_epsilon
-from tapas.stats._operating_point import OperatingInterval, tpr_at_fpr_interval
+from tapas.stats._operating_point import (
+    OperatingInterval,
+    negatives_needed,
+    tpr_at_fpr_interval,
+)
 from tapas.stats._planner import audit_power, runs_needed
 from tapas.stats._selection import (
     ThresholdChoice,
@@ -53,6 +57,7 @@ __all__ = [
     "gaussian_epsilon_from_mu",
     "holm",
     "max_epsilon_lower_bound",
+    "negatives_needed",
     "one_run_epsilon",
     "one_run_gaussian_epsilon",
     "percentile_interval",

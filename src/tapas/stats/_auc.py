@@ -15,6 +15,9 @@ __all__ = ["auc_interval"]
 
 FloatArray = NDArray[np.float64]
 
+_FEW = 50
+_GRID = 2001
+
 
 def auc_interval(
     positive: ArrayLike, negative: ArrayLike, *, confidence: float = 0.95, paired: bool = False
@@ -32,37 +35,44 @@ def auc_interval(
     -----
     Assumes: independent trials within each world; the worlds independent too, or
     independent pairs.
-    Guarantees: coverage that tends to `confidence` as trials grow. Where the
-    variance estimate is 0 (AUC of 0 or 1, all scores tied) or undefined (fewer
-    than two trials in a world), the interval is an exact one from disjoint pairs
-    of trials, of which there are as many as in the smaller world, and `widened`
-    is true. Without trials in a world: (0, 1) around 0.5, `widened`.
+    Guarantees: coverage of about `confidence` with 50 trials or more in each world,
+    of at least that with fewer. From few trials DeLong's variance is mostly too
+    small: below 50 in a world, and wherever that variance is 0, the interval is
+    that of a share of as many trials as the smaller world has (half as many where
+    trials are paired), which no AUC exceeds in variance; `widened` is then true.
+    With more the interval holds Newcombe's too. Without trials in a world: (0, 1)
+    around 0.5, `widened`.
 
     References
     ----------
-    DeLong, DeLong and Clarke-Pearson (1988); Sun and Xu (2014) for midranks.
+    DeLong, DeLong and Clarke-Pearson (1988); Sun and Xu (2014) for midranks;
+    Birnbaum and Klose (1957) for the largest variance; Newcombe (2006), method 5.
     """
     alpha = check_level(confidence)
     ones, zeros = check_scores(positive, "positive"), check_scores(negative, "negative")
     if ones.size == 0 or zeros.size == 0:
         return WidenedInterval(0.0, 1.0, 0.5)
+    if paired and ones.size != zeros.size:
+        raise StatisticsError(
+            f"paired scores must be as many in both worlds, got {ones.size} and {zeros.size}"
+        )
     above, below = _placements(ones, zeros)
-    value = float(above.mean())
-    if min(ones.size, zeros.size) < 2 or not 0 < value < 1:
-        return _disjoint_pairs(value, min(ones.size, zeros.size), alpha)
+    value, fewest = float(above.mean()), min(ones.size, zeros.size)
+    if fewest < _FEW or not 0 < value < 1:
+        return _as_share(value, fewest / 2 if paired else fewest, alpha)
     if paired:
-        if ones.size != zeros.size:
-            raise StatisticsError(
-                f"paired scores must be as many in both worlds, got {ones.size} and {zeros.size}"
-            )
         variance = float((above + below).var(ddof=1) / ones.size)
     else:
         variance = float(above.var(ddof=1) / ones.size + below.var(ddof=1) / zeros.size)
     if variance <= 0:
-        return _disjoint_pairs(value, min(ones.size, zeros.size), alpha)
-    half = -float(ndtri(alpha / 2)) * math.sqrt(variance) / (value * (1 - value))
-    centre = float(logit(value))
-    return Interval(float(expit(centre - half)), float(expit(centre + half)), value)
+        return _as_share(value, fewest / 2 if paired else fewest, alpha)
+    z = -float(ndtri(alpha / 2))
+    half, centre = z * math.sqrt(variance) / (value * (1 - value)), float(logit(value))
+    low, high = float(expit(centre - half)), float(expit(centre + half))
+    if not paired:
+        ends = _newcombe(value, ones.size, zeros.size, z)
+        low, high = min(low, ends[0]), max(high, ends[1])
+    return Interval(low, high, value)
 
 
 def _placements(positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -74,8 +84,21 @@ def _placements(positive: FloatArray, negative: FloatArray) -> tuple[FloatArray,
     return above, below
 
 
-def _disjoint_pairs(value: float, num_pairs: int, alpha: float) -> Interval:
-    wins = value * num_pairs
-    low = float(betaincinv(wins, num_pairs - wins + 1, alpha / 2)) if wins > 0 else 0.0
-    high = float(betaincinv(wins + 1, num_pairs - wins, 1 - alpha / 2)) if wins < num_pairs else 1.0
+def _newcombe(value: float, num_positive: int, num_negative: int, z: float) -> tuple[float, float]:
+    """Return the areas whose own standard error puts them z of it away from `value`."""
+    areas = np.linspace(0.0, 1.0, _GRID)
+    spread = (num_positive + num_negative) / 2 - 1
+    shape = 1 + spread * ((1 - areas) / (2 - areas) + areas / (1 + areas))
+    variance = areas * (1 - areas) * shape / (num_positive * num_negative)
+    inside = np.flatnonzero((areas - value) ** 2 <= z * z * variance)
+    if inside.size == 0:
+        return value, value
+    return float(areas[max(0, inside[0] - 1)]), float(areas[min(_GRID - 1, inside[-1] + 1)])
+
+
+def _as_share(value: float, num_trials: float, alpha: float) -> Interval:
+    wins = value * num_trials
+    low = float(betaincinv(wins, num_trials - wins + 1, alpha / 2)) if wins > 0 else 0.0
+    missed = num_trials - wins
+    high = float(betaincinv(wins + 1, missed, 1 - alpha / 2)) if missed > 0 else 1.0
     return WidenedInterval(low, high, value)

@@ -1,9 +1,11 @@
 """TPR at a fixed FPR, with intervals on both."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr, bdtrc
 
 from tapas._validate import check_probability
 from tapas.errors import StatisticsError
@@ -11,16 +13,16 @@ from tapas.stats._bands import band_table
 from tapas.stats._counts import check_level, check_scores
 from tapas.stats._intervals import Interval, lower_limit, upper_limit
 
-__all__ = ["OperatingInterval", "tpr_at_fpr_interval"]
+__all__ = ["OperatingInterval", "negatives_needed", "tpr_at_fpr_interval"]
 
 
 @dataclass(frozen=True)
 class OperatingInterval:
     """One point of an ROC curve: the event is ``score >= threshold``.
 
-    `fpr` is the rate that was realised, at most the rate asked for where the
-    threshold was chosen here. `threshold` is infinite where no score is high
-    enough, and the event then never happens.
+    `tpr` is the rate at the FPR asked for, `fpr` the rate that was realised at the
+    threshold. `threshold` is infinite where no score is high enough, and the event
+    then never happens.
     """
 
     threshold: float
@@ -37,8 +39,9 @@ def tpr_at_fpr_interval(
     *,
     confidence: float = 0.95,
     threshold: float | None = None,
+    paired: bool = False,
 ) -> OperatingInterval:
-    """Return TPR and realised FPR at the lowest threshold whose FPR is at most `fpr`.
+    """Return the largest TPR at an FPR of at most `fpr`, and the FPR that was realised.
 
     Nothing is interpolated and tied scores stay together, so the realised FPR
     may be below the one asked for.
@@ -51,15 +54,20 @@ def tpr_at_fpr_interval(
         Largest FPR allowed.
     threshold
         A threshold found on other trials; then `fpr` only labels the point.
+    paired
+        Whether the worlds depend on each other.
 
     Notes
     -----
-    Assumes: independent trials within each world, the worlds independent.
-    Guarantees: each of the two intervals covers with at least `confidence`.
-    A given threshold has Clopper-Pearson on both rates. A threshold chosen here
-    looks at the negatives alone, so TPR keeps Clopper-Pearson; the upper end of
-    FPR is the exact limit of the order statistic that was chosen, the lower end
-    comes from a Berk-Jones band.
+    Assumes: independent trials within each world, the worlds independent unless
+    `paired`. Guarantees: each of the two intervals covers with at least
+    `confidence`. A given threshold has Clopper-Pearson on both rates. Otherwise
+    `tpr` covers the rate at the *stated* FPR: one order statistic of the negatives
+    has an FPR below it and another one above it, each but for a quarter of alpha,
+    and TPR there is limited for another quarter. Its lower end is 0 where there are
+    too few negatives to be sure of so low a rate (437 at 1 % and 95 % confidence,
+    `negatives_needed`). The upper end of `fpr` is the exact limit of the order
+    statistic that was chosen, the lower end comes from a Berk-Jones band.
     """
     alpha = check_level(confidence)
     check_probability(fpr, "fpr")
@@ -80,18 +88,61 @@ def tpr_at_fpr_interval(
         )
     # Rounded before flooring: 0.07 * 100 must allow seven alarms.
     allowed = int(np.floor(np.round(fpr * zeros.size, 9)))
-    barrier = np.sort(zeros)[::-1][allowed] if allowed < zeros.size else -np.inf
+    ranked = np.sort(zeros)[::-1]
+    barrier = ranked[allowed] if allowed < zeros.size else -np.inf
     fp = int(np.sum(zeros > barrier))
     fpr_high = 1.0 if allowed >= zeros.size else float(upper_limit(allowed, zeros.size, alpha / 2))
     fpr_low = 1 - float(band_table(zeros.size, alpha / 2, "berk-jones")[zeros.size - fp])
     above = np.concatenate([ones[ones > barrier], zeros[zeros > barrier]])
+    low, high = _stated_rate(ones, ranked, fpr, alpha / 4, paired)
     return OperatingInterval(
         threshold=float(above.min(initial=np.inf)),
-        tpr=_rate(int(np.sum(ones > barrier)), ones.size, alpha),
+        tpr=Interval(low, high, float(np.mean(ones > barrier))),
         fpr=Interval(max(0.0, fpr_low), fpr_high, fp / zeros.size),
         confidence=confidence,
-        method="threshold on the negatives",
+        method="order statistics of the negatives",
     )
+
+
+def negatives_needed(fpr: float, confidence: float = 0.95) -> float:
+    """Return how many negative trials let the TPR at `fpr` have a lower end above 0.
+
+    Notes
+    -----
+    Assumes: what `tpr_at_fpr_interval` assumes. Guarantees: with fewer, that
+    interval begins at 0 whatever the scores are.
+    """
+    tail = check_level(confidence) / 4
+    if not check_probability(fpr, "fpr") > 0:
+        return math.inf
+    return 1 if fpr >= 1 else math.ceil(math.log(tail) / math.log1p(-fpr))
+
+
+def _stated_rate(
+    ones: NDArray[np.float64], ranked: NDArray[np.float64], fpr: float, tail: float, paired: bool
+) -> tuple[float, float]:
+    """Return limits of the TPR at `fpr`, each of which fails with at most twice `tail`."""
+    if fpr >= 1:
+        return 1.0, 1.0
+    size = ranked.size
+    counts = np.arange(size)
+    # At most k of the negatives are above the (k + 1)-th: its FPR exceeds `fpr` with this chance.
+    strict = np.flatnonzero(bdtr(counts, size, fpr) <= tail)
+    loose = np.flatnonzero(bdtrc(counts, size, fpr) <= tail)
+    low, high = 0.0, 1.0
+    if strict.size:
+        low = _limit(int(np.sum(ones > ranked[strict[-1]])), ones.size, tail, paired)
+    if loose.size:
+        missed = int(np.sum(ones < ranked[loose[0]]))
+        high = 1 - _limit(missed, ones.size, tail, paired)
+    return low, high
+
+
+def _limit(k: int, n: int, tail: float, paired: bool) -> float:
+    """Return a lower limit of a rate; one for all thresholds where they depend on the trials."""
+    if not paired:
+        return float(lower_limit(k, n, tail))
+    return max(0.0, 1 - float(band_table(n, tail, "berk-jones")[n - k]))
 
 
 def _rate(k: int, n: int, alpha: float) -> Interval:
