@@ -18,23 +18,46 @@ def stopping_distribution(rate, claim, length, alpha=0.05, delta=0.0):
     for n in range(1, length + 1):
         running = np.append(running * (1 - rate), 0.0) + np.append(0.0, running * rate)
         right = np.arange(n + 1.0)
-        path = _Path(right, np.zeros(n + 1), n - right)
-        over = _log_wealth(path, limit, 1 - limit) >= -math.log(alpha)
+        path = _Path(right, np.zeros(n + 1), np.zeros(n + 1), n - right)
+        over = _log_wealth(path, limit, 1 - limit, delta) >= -math.log(alpha)
         stopped.append(running[over].sum())
         running = np.where(over, 0.0, running)
     return np.array(stopped)
 
 
 def test_wealth_equals_numerical_integration():
-    for right, half, wrong, rate in ((30, 0, 5, 0.7), (10, 6, 3, 0.6), (0, 4, 0, 0.55)):
+    for counts, rate in (((30, 0, 0, 5), 0.7), ((10, 2, 4, 3), 0.6), ((0, 4, 0, 0), 0.55)):
 
-        def bet(u, right=right, half=half, wrong=wrong, rate=rate):
+        def bet(u, counts=counts, rate=rate):
+            right, first, second, wrong = counts
             up, down = u / rate, (1 - u) / (1 - rate)
-            return up**right * down**wrong * ((up + down) / 2) ** half / (1 - rate)
+            mean = ((up + down) / 2) ** (first + second) / 2
+            one_sided = ((up + down - 1) ** first + (up + down - 1) ** second) / 4
+            return up**right * down**wrong * (mean + one_sided) / (1 - rate)
 
         twin = integrate.quad(bet, rate, 1)[0]
-        path = _Path(*(np.array([float(c)]) for c in (right, half, wrong)))
-        assert _log_wealth(path, rate, 1 - rate)[0] == pytest.approx(math.log(twin), abs=1e-6)
+        path = _Path(*(np.array([float(c)]) for c in counts))
+        found = _log_wealth(path, rate, 1 - rate, 0.0)[0]
+        assert found == pytest.approx(math.log(twin), abs=1e-6)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.02])
+def test_no_pair_of_rates_that_a_claim_allows_makes_a_bettor_richer(delta):
+    claim = 1.0
+    limit = (math.exp(claim) + delta) / (1 + math.exp(claim))
+    steps = [_Path(*(np.array([float(i == j)]) for i in range(4))) for j in range(4)]
+    gains = [math.exp(_log_wealth(step, limit, 1 - limit, delta)[0]) for step in steps]
+    for fpr in np.linspace(0, 1, 41):
+        tpr = min(1.0, math.exp(claim) * fpr + delta, 1 - (1 - delta - fpr) * math.exp(-claim))
+        chances = (tpr * (1 - fpr), tpr * fpr, (1 - tpr) * (1 - fpr), (1 - tpr) * fpr)
+        assert np.dot(chances, gains) <= 1 + 1e-9
+
+
+def test_rare_events_contradict_a_claim():
+    event = np.zeros(400, dtype=bool)
+    event[::20] = True  # one member in twenty is found, nobody else
+    audit = SequentialEpsilon(claim=1.0).update_pair(event, np.ones(400, dtype=bool))
+    assert audit.contradicted
 
 
 def test_half_the_audits_of_randomized_response_stop_by_trial_42():

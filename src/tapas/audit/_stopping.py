@@ -4,10 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tapas._validate import check_count, check_probability
 from tapas.results import Claim, Dependence, LabelInferenceAttackSummary
 from tapas.stats import SequentialEpsilon, shared_confidence
+
+BoolArray = NDArray[np.bool_]
+
+# Share of the error for an attack that is wrong too often to be guessing.
+_TURNED = 0.1
 
 
 @dataclass(frozen=True)
@@ -36,40 +42,53 @@ class StopEarly:
 
     def reason(self, summaries: Sequence[LabelInferenceAttackSummary]) -> str | None:
         """Why to stop now, or None. Attacks and targets share the error between them."""
-        confidence = shared_confidence(self.confidence, max(1, len(summaries)))
+        error = 1 - shared_confidence(self.confidence, max(1, len(summaries)))
         for summary in summaries:
-            bound = self._bound(summary, confidence)
-            if bound is None:
+            pairs = _matched(summary)
+            if pairs is None:
                 continue
-            name = getattr(summary, "attack", "an attack")
-            if bound.contradicted and self.claim is not None:
+            told, turned = (
+                self._bound(summary, 1 - share * error).update_pair(*right)
+                for share, right in ((1 - _TURNED, pairs), (_TURNED, tuple(~one for one in pairs)))
+            )
+            if self.claim is not None and (told.contradicted or turned.contradicted):
                 return (
-                    f"{name} contradicted the claimed epsilon {self.claim.epsilon:g} after "
-                    f"{len(summary)} trials"
+                    f"{summary.attack} contradicted the claimed epsilon {self.claim.epsilon:g} "
+                    f"after {len(summary)} trials"
                 )
-            if self.width is not None and bound.should_stop:
+            if self.width is not None and told.should_stop:
                 return (
-                    f"the interval for epsilon of {name} is at most {self.width:g} wide after "
-                    f"{len(summary)} trials"
+                    f"the interval for epsilon of {summary.attack} is at most {self.width:g} wide "
+                    f"after {len(summary)} trials"
                 )
         return None
 
-    def _bound(
-        self, summary: LabelInferenceAttackSummary, confidence: float
-    ) -> SequentialEpsilon | None:
-        """A bound that holds at every look; None where trials depend on each other otherwise."""
-        bound = SequentialEpsilon(
+    def _bound(self, summary: LabelInferenceAttackSummary, confidence: float) -> SequentialEpsilon:
+        return SequentialEpsilon(
             claim=None if self.claim is None else self.claim.epsilon,
             delta=0.0 if self.claim is None else self.claim.delta,
             confidence=confidence,
             width=self.width,
             relation=summary.relation,
         )
-        correct = np.asarray(summary.labels) == np.asarray(summary.predictions)
-        if summary.dependence == Dependence.INDEPENDENT:
-            return bound.update(correct)
-        if summary.dependence != Dependence.PAIRS:
-            return None
-        # Pairs come one after the other; an unfinished last one waits.
-        whole = 2 * (len(correct) // 2)
-        return bound.update_pair(correct[0:whole:2], correct[1:whole:2])
+
+
+def _matched(summary: LabelInferenceAttackSummary) -> tuple[BoolArray, BoolArray] | None:
+    """Whether the guess was right, in pairs of one trial of each world; None where none can be.
+
+    The i-th trial of one world goes with the i-th of the other, a last one without a partner waits:
+    so nothing need be known of how often each secret is drawn.
+    """
+    by_pair = summary.dependence == Dependence.PAIRS
+    if not (by_pair or summary.dependence == Dependence.INDEPENDENT):
+        return None
+    if summary.secret_kind != "binary":
+        return None
+    right = summary.labels == summary.predictions
+    worlds = [np.flatnonzero(summary.labels == world) for world in (1, 0)]
+    if by_pair and summary.groups is not None:
+        numbers, counts = np.unique(summary.groups, return_counts=True)
+        complete = np.isin(summary.groups, numbers[counts == 2])
+        worlds = [world[complete[world]] for world in worlds]
+    whole = min(map(len, worlds))
+    return right[worlds[0][:whole]], right[worlds[1][:whole]]

@@ -14,6 +14,7 @@ from tapas.stats._intervals import Interval, WidenedInterval
 __all__ = ["SequentialEpsilon", "sequential_epsilon"]
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 _LOGIT_LIMIT = 40.0
 _STEPS = 48
@@ -22,27 +23,29 @@ _NODES, _LOG_WEIGHTS = (1 + _X) / 2, np.log(_WEIGHTS / 2)
 
 
 class _Path(NamedTuple):
-    """Cumulative numbers of right, half-right and wrong steps."""
+    """Cumulative numbers of steps that were right, right in one trial of the two, or wrong."""
 
     right: FloatArray
-    half: FloatArray
+    first: FloatArray
+    second: FloatArray
     wrong: FloatArray
 
     @classmethod
-    def of(cls, steps: FloatArray) -> "_Path":
-        return cls(*(np.cumsum(steps == share, dtype=float) for share in (1.0, 0.5, 0.0)))
+    def of(cls, first: BoolArray, second: BoolArray) -> "_Path":
+        kinds = (first & second, first & ~second, ~first & second, ~first & ~second)
+        return cls(*(np.cumsum(kind, dtype=float) for kind in kinds))
 
     def mirrored(self) -> "_Path":
-        return _Path(self.wrong, self.half, self.right)
+        return _Path(self.wrong, self.second, self.first, self.right)
 
-    def at(self, keep: NDArray[np.bool_] | slice) -> "_Path":
-        return _Path(self.right[keep], self.half[keep], self.wrong[keep])
+    def at(self, keep: BoolArray | slice) -> "_Path":
+        return _Path(*(counts[keep] for counts in self))
 
-    def then(self, steps: FloatArray) -> "_Path":
+    def then(self, more: "_Path") -> "_Path":
         return _Path(
             *(
-                np.concatenate([known, (known[-1] if known.size else 0.0) + more])
-                for known, more in zip(self, _Path.of(steps), strict=True)
+                np.concatenate([known, (known[-1] if known.size else 0.0) + new])
+                for known, new in zip(self, more, strict=True)
             )
         )
 
@@ -65,8 +68,9 @@ class SequentialEpsilon:
     -----
     Assumes: in each single trial the secret is a fair coin that the past does
     not influence; in each pair both worlds are played once, in whatever
-    dependence on each other. The attack may change between steps, never after
-    seeing the secret of its own step.
+    dependence on each other. Where the secret is no fair coin, make pairs: the
+    i-th trial of one world and the i-th of the other. The attack may change
+    between steps, never after seeing the secret of its own step.
     Guarantees: the probability that `contradicted` ever becomes true for a true
     claim, or that `bound` ever exceeds the true epsilon, is at most
     ``1 - confidence``, however often one looks.
@@ -75,7 +79,10 @@ class SequentialEpsilon:
     accuracy above ``q0 = (e^epsilon + delta) / (1 + e^epsilon)``. The wealth of
     a bettor against q0, averaged over bets towards rates uniform on (q0, 1),
     then exceeds ``1 / alpha`` with probability at most alpha (Ville's
-    inequality). A pair is one step whose outcome is the mean of its two.
+    inequality). A pair is one step, on which three bettors play: half of the
+    wealth bets on the mean of its two outcomes, a quarter that the event tells
+    (TPR against e^epsilon FPR), a quarter that its complement does. They differ
+    in pairs that are half right only, and find events that are rare.
 
     References
     ----------
@@ -98,7 +105,7 @@ class SequentialEpsilon:
                 raise ConfigError(f"{name} must be at least 0 or None, got {value!r}")
         self.claim, self.delta, self.confidence = claim, delta, confidence
         self.width, self.relation = width, relation
-        self._path = _Path(np.empty(0), np.empty(0), np.empty(0))
+        self._path = _Path(*(np.empty(0) for _ in _Path._fields))
         # Both are brought up to date when asked for, from the steps added since.
         self._evidence, self._num_tested = 0.0, 0
         self._logits, self._num_bounded = (-_LOGIT_LIMIT, -_LOGIT_LIMIT), 0
@@ -111,19 +118,23 @@ class SequentialEpsilon:
                 f"correct must be true or false for each trial, got {correct!r}; "
                 "use update_pair for the two trials of a pair"
             )
-        return self._add(outcomes.astype(float))
+        return self._add(outcomes, outcomes)
 
     def update_pair(self, first: ArrayLike, second: ArrayLike) -> "SequentialEpsilon":
-        """Add one pair (the same background in both worlds), or several in order."""
+        """Add one pair, or several in order: was the guess right in each world?
+
+        The two may share their background. Worlds come in the same order in all pairs.
+        """
         one, two = np.atleast_1d(np.asarray(first)), np.atleast_1d(np.asarray(second))
         if one.shape != two.shape or not np.isin([one, two], (0, 1)).all():
             raise StatisticsError(
                 f"expected true or false for both trials of each pair, got {first!r}, {second!r}"
             )
-        return self._add((one.astype(float) + two.astype(float)) / 2)
+        return self._add(one, two)
 
-    def _add(self, steps: FloatArray) -> "SequentialEpsilon":
-        self._path = self._path.then(steps.ravel())
+    def _add(self, first: NDArray[np.generic], second: NDArray[np.generic]) -> "SequentialEpsilon":
+        steps = _Path.of(first.ravel().astype(bool), second.ravel().astype(bool))
+        self._path = self._path.then(steps)
         return self
 
     @property
@@ -138,7 +149,8 @@ class SequentialEpsilon:
             raise StatisticsError("no claim to test; make SequentialEpsilon with claim=...")
         if self._num_tested < self.num_steps:
             rate, rest = _accuracy_limit(self.claim, self.delta)
-            wealth = _log_wealth(self._path.at(slice(self._num_tested, None)), rate, rest)
+            path = self._path.at(slice(self._num_tested, None))
+            wealth = _log_wealth(path, rate, rest, self.delta)
             self._evidence = max(self._evidence, float(wealth.max()))
             self._num_tested = self.num_steps
         return self._evidence
@@ -151,7 +163,8 @@ class SequentialEpsilon:
     @property
     def bound(self) -> EpsilonBound:
         """The best lower bound so far."""
-        perfect = _lower_logit(_Path.of(np.ones(self.num_steps)), self._alpha, -_LOGIT_LIMIT)
+        won = np.ones(self.num_steps, dtype=bool)
+        perfect = _lower_logit(_Path.of(won, won), self._alpha, -_LOGIT_LIMIT, self.delta)
         return EpsilonBound(
             value=self.interval.low,
             confidence=self.confidence,
@@ -173,15 +186,16 @@ class SequentialEpsilon:
         high = max(low, _epsilon_at_logit(-mirrored, self.delta))
         if self.num_steps == 0:
             return WidenedInterval(low, high, np.nan)
-        right, half, wrong = (float(count[-1]) for count in self._path)
+        right, first, second, wrong = (float(count[-1]) for count in self._path)
+        half = first + second
         value = _epsilon_at(right + half / 2, wrong + half / 2, self.delta * self.num_steps)
         return Interval(low, high, value)
 
     def _advance(self) -> tuple[float, float]:
         fresh = self._path.at(slice(self._num_bounded, None))
         low, mirrored = self._logits
-        low = _lower_logit(fresh, self._alpha, low)
-        mirrored = _lower_logit(fresh.mirrored(), self._alpha, mirrored)
+        low = _lower_logit(fresh, self._alpha, low, self.delta)
+        mirrored = _lower_logit(fresh.mirrored(), self._alpha, mirrored, None)
         self._logits, self._num_bounded = (low, mirrored), self.num_steps
         return self._logits
 
@@ -245,7 +259,7 @@ def _epsilon_at(right: float, wrong: float, slack: float) -> float:
     return float(np.log(right - slack) - np.log(wrong)) if wrong > 0 else float(np.inf)
 
 
-def _lower_logit(path: _Path, alpha: float, start: float) -> float:
+def _lower_logit(path: _Path, alpha: float, start: float, delta: float | None) -> float:
     """Return the largest logit accuracy that the path contradicts at any step, or `start`.
 
     Wealth above 1 falls as the tested rate rises, so each step contradicts an
@@ -253,7 +267,7 @@ def _lower_logit(path: _Path, alpha: float, start: float) -> float:
     """
 
     def reached(logit: float) -> NDArray[np.bool_]:
-        wealth = _log_wealth(path, float(expit(logit)), float(expit(-logit)))
+        wealth = _log_wealth(path, float(expit(logit)), float(expit(-logit)), delta)
         return wealth >= -np.log(alpha)
 
     low, high = start, _LOGIT_LIMIT
@@ -269,20 +283,36 @@ def _lower_logit(path: _Path, alpha: float, start: float) -> float:
     return low
 
 
-def _log_wealth(path: _Path, rate: float, rest: float) -> FloatArray:
-    """Return log of the mixture likelihood ratio against `rate` = 1 - `rest` at every step."""
+def _log_wealth(path: _Path, rate: float, rest: float, delta: float | None) -> FloatArray:
+    """Return log of the mixture likelihood ratio against `rate` = 1 - `rest` at every step.
+
+    Without a `delta` only the mean of the two outcomes of a pair is bet on.
+    """
     if rest <= 0:
         return np.zeros(path.right.shape)
-    if not path.half.any():
+    half = path.first + path.second
+    if not half.any():
         right, wrong = path.right, path.wrong
         with np.errstate(divide="ignore"):
             mixed = betaln(right + 1, wrong + 1) + np.log(betaincc(right + 1, wrong + 1, rate))
         return mixed - (wrong + 1) * np.log(rest) - right * np.log(rate)
     # Bets on nodes of a quadrature are bets too: the bound stays valid, not only approximately.
     up, down = 1 + rest / rate * _NODES, 1 - _NODES
-    bets = (
-        np.outer(path.right, np.log(up))
-        + np.outer(path.half, np.log((up + down) / 2))
-        + np.outer(path.wrong, np.log(down))
-    )
-    return logsumexp(bets + _LOG_WEIGHTS, axis=1)
+    bets = np.outer(path.right, np.log(up)) + np.outer(path.wrong, np.log(down)) + _LOG_WEIGHTS
+    mean = logsumexp(bets + np.outer(half, np.log((up + down) / 2)), axis=1)
+    if delta is None:
+        return mean
+    # An event that is seen in both worlds costs the bettor on it, one seen in neither nothing but
+    # delta; the second is taken at its largest, so that wealth falls as the tested rate rises.
+    with np.errstate(divide="ignore"):
+        lost, spared = np.log(up + down - 1), np.log(1 - delta * _NODES)
+    event = logsumexp(bets + _outer(path.first, lost) + _outer(path.second, spared), axis=1)
+    complement = logsumexp(bets + _outer(path.second, lost) + _outer(path.first, spared), axis=1)
+    shares = np.log([[0.5], [0.25], [0.25]])
+    return logsumexp(np.stack([mean, event, complement]) + shares, axis=0)
+
+
+def _outer(counts: FloatArray, logs: FloatArray) -> FloatArray:
+    """Return products in which no step of a kind that lost everything stays no loss."""
+    with np.errstate(invalid="ignore"):
+        return np.where(counts[:, None] > 0, np.outer(counts, logs), 0.0)
