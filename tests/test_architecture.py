@@ -29,18 +29,18 @@ HEAVY = ("pandas", "sklearn", "matplotlib", "scipy", "torch", "dask", "loky", "r
 
 PUBLIC = {
     "datasets": """MISSING_CODE Column DataDescription Dataset EncodedTable RandomSource
-        TabularDataset TabularRecord create_canary load_sample locate most_isolated pack_table
-        read_frame read_table record_isolation select_vulnerable_records unpack_table
-        write_table""",
+        Reading TableFile TabularDataset TabularRecord choices_from_words create_canary load_sample
+        locate most_isolated pack_table read_file read_frame read_schema_beside
+        read_table record_isolation select_vulnerable_records unpack_table write_table""",
     "engine": """Entry FolderStore MemoryStore Progress Silent Store TaskFailedError TimeLimitError
         Workers open_progress run_tasks time_limit""",
     "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
         GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw
         ReprosynGenerator SDVGenerator SmartNoiseGenerator Smote discrete_laplace""",
-    "audit": """Audit AuditFile CheckReport StopEarly Subject audit_file_schema
+    "audit": """Audit AuditFile CheckReport DescribedFiles StopEarly Subject audit_file_schema
         audit_from_values build_audit describe_files load_audit read_audit_file
-        usable_names""",
+        read_together usable_names""",
     "testing": """BrokenPromiseError DomainFromData FloatingPointLaplace GaussianCount
         GeneratorCheck KnownEvent KnownMechanism LaplaceCount NoiseDividedByRows NoisyHistogram
         OffByOneBudget OnePartitionForEveryTeacher RandomizedResponse SizeLeak WrongSensitivity

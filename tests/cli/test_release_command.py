@@ -56,6 +56,35 @@ def error_line(captured: Any) -> str:
 # -- the command ---------------------------------------------------------------------------------
 
 
+def test_a_column_of_one_table_alone_can_be_dropped(place: Path) -> None:
+    data = load_sample("clinic", 240)
+    write(data, place / "private.csv", id=range(240))
+    assert run(["release", *FILES, "--drop", "id", "--no-controls"]) == 0
+
+
+def test_a_file_in_another_dialect_is_read_like_the_others(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = TabularDataset.read(place / "released.csv").data
+    frame.to_csv(place / "released.csv", sep=";", decimal=",", index=True)
+    assert run(["release", *FILES, "--no-controls", "--json", "private.json"]) == 0
+    record = AuditRecord.load(place / "released-run")
+    about = record.question["inputs"]["release.file"]  # type: ignore[index,call-overload]
+    assert "cells separated by semicolons" in about["read"]
+    assert len(about["sha256"]) == 64
+    # The verdict beside the private table is not taken for its schema.
+    assert run(["release", *FILES, "--no-controls"]) == 0
+
+
+def test_dropping_every_column_is_refused_in_one_line(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = load_sample("clinic", 10).description.columns
+    every = [word for name in names for word in ("--drop", name)]
+    assert run(["release", *FILES, *every]) == 4
+    assert "no column is left" in error_line(capsys.readouterr())
+
+
 def test_three_files_end_in_a_report(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["release", *FILES, "--json", "v.json", "--junit", "v.xml"]) == 0
     out = capsys.readouterr().out

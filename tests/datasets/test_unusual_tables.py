@@ -103,23 +103,6 @@ def test_a_changed_file_is_noticed_wherever_it_changed(
     assert noticed > 0
 
 
-@pytest.mark.parametrize(
-    ("content", "complaint"),
-    [
-        ("name;größe\nA;1\n".encode(), "separated by semicolons"),
-        (b"name\tsize\nA\t1\n", "separated by tabs"),
-        ("name,größe\nA,1\n".encode("latin-1"), "not UTF-8"),
-    ],
-)
-def test_files_in_another_dialect_are_refused_with_the_remedy(
-    tmp_path: Path, content: bytes, complaint: str
-) -> None:
-    path = tmp_path / "people.csv"
-    path.write_bytes(content)
-    with pytest.raises(SchemaError, match=rf"people\.csv: .*{complaint}"):
-        TabularDataset.read(path)
-
-
 def test_a_header_with_one_wrong_name_is_told_so(numbered: TabularDataset) -> None:
     text = numbered.write_to_string().replace("half", "Half", 1)
     with pytest.raises(SchemaError, match="header has 'Half' where the schema has 'half'"):

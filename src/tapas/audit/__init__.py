@@ -6,12 +6,13 @@ from tapas.audit._check import CheckReport
 from tapas.audit._config import AuditFile, audit_file_schema, read_audit_file
 from tapas.audit._config_names import usable_names
 from tapas.audit._stopping import StopEarly
-from tapas.audit._tables import describe_files
+from tapas.audit._tables import DescribedFiles, describe_files, read_together
 
 __all__ = [
     "Audit",
     "AuditFile",
     "CheckReport",
+    "DescribedFiles",
     "StopEarly",
     "Subject",
     "audit_file_schema",
@@ -20,5 +21,6 @@ __all__ = [
     "describe_files",
     "load_audit",
     "read_audit_file",
+    "read_together",
     "usable_names",
 ]

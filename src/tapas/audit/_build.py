@@ -86,6 +86,7 @@ def _question(config: AuditFile, names: Names, built: Built) -> dict[str, Plain]
     asked = config.as_question()
     for section, facts in built.facts.items():
         asked[section] |= facts
+    asked["inputs"] = dict(built.inputs)
     if names.own_code:
         asked["code"] = dict(sorted(names.own_code.items()))
     return asked

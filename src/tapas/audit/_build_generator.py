@@ -39,7 +39,8 @@ _MECHANISMS = {
 
 def generator_subjects(config: AuditFile, names: Names) -> Built:
     """Every generator of the file, and the controls, under one threat model."""
-    whole = Tables(config, names).private()
+    tables = Tables(config, names)
+    whole = tables.private()
     drawn = draw_targets(whole, config, names)
     knowledge, records = _knowledge(config, names, drawn.rest)
     parts = config.generator or []
@@ -59,7 +60,11 @@ def generator_subjects(config: AuditFile, names: Names) -> Built:
     about_data: dict[str, Plain] = {"digest": whole.table.digest()}
     if drawn.copies:
         about_data["copies_of_targets_left_out"] = drawn.copies
-    return Built(tuple(subjects), {"data": about_data, "knowledge": {"records": records}})
+    facts: dict[str, dict[str, Plain]] = {
+        "data": about_data,
+        "knowledge": {"records": records},
+    }
+    return Built(tuple(subjects), facts, tables.inputs())
 
 
 def controls() -> list[tuple[str, Bootstrap | IndependentMarginals]]:

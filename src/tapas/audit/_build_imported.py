@@ -1,5 +1,6 @@
 """Audits of releases that somebody else made, from an audit file."""
 
+from tapas._spec import Plain
 from tapas.audit._audit import Subject
 from tapas.audit._build_generator import attribute_values
 from tapas.audit._built import Built
@@ -17,7 +18,8 @@ def imported_subjects(config: AuditFile, names: Names) -> Built:
     part = config.imported
     if part is None:
         raise ConfigError(f"{names.where}: imported is missing")
-    whole = Tables(config, names).private()
+    tables = Tables(config, names)
+    whole = tables.private()
     drawn = draw_targets(whole, config, names)
     folder, labels = names.folder / part.folder, names.folder / part.labels
     wanted = config.goal.attribute
@@ -49,4 +51,5 @@ def imported_subjects(config: AuditFile, names: Names) -> Built:
             )
     except TapasError as error:
         raise ConfigError(f"{names.where}: imported: {error}") from error
-    return Built((Subject(model),), {"data": {"digest": whole.table.digest()}})
+    facts: dict[str, dict[str, Plain]] = {"data": {"digest": whole.table.digest()}}
+    return Built((Subject(model),), facts, tables.inputs())

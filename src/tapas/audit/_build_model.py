@@ -34,7 +34,8 @@ def model_subjects(config: AuditFile, names: Names) -> Built:
     part = config.model
     if part is None:
         raise ConfigError(f"{names.where}: model is missing")
-    inside, outside = _tables(config, names)
+    tables = Tables(config, names)
+    inside, outside = _sides(config, names, tables)
     try:
         members, others = (
             records_from_table(table, part.class_column) for table in (inside, outside)
@@ -48,7 +49,9 @@ def model_subjects(config: AuditFile, names: Names) -> Built:
         )
     model = _threat_model(config, names, trainer, members, others, inside.label)
     digests: list[Plain] = [inside.table.digest(), outside.table.digest()]
-    return Built((Subject(model, part.label or ""),), {"data": {"digest": digests}})
+    return Built(
+        (Subject(model, part.label or ""),), {"data": {"digest": digests}}, tables.inputs()
+    )
 
 
 def _trainer(part: ModelPart, names: Names) -> Trainer | None:
@@ -151,9 +154,10 @@ def _about_property(
     )
 
 
-def _tables(config: AuditFile, names: Names) -> tuple[TabularDataset, TabularDataset]:
+def _sides(
+    config: AuditFile, names: Names, tables: Tables
+) -> tuple[TabularDataset, TabularDataset]:
     """Records that the model was trained on, and records that it was not."""
-    tables = Tables(config, names)
     whole = tables.private()
     if config.data.holdout is not None:
         return whole, tables.beside(config.data.holdout, "data.holdout")

@@ -49,7 +49,7 @@ def release_subjects(config: AuditFile, names: Names) -> Built:
         "digest": [table.table.digest() for table in given],
         "records": asdict(game.counts),
     }
-    return Built(tuple(subjects), {"data": facts})
+    return Built(tuple(subjects), {"data": facts}, tables.inputs())
 
 
 def _warn_of_identifiers(private: TabularDataset, holdout: TabularDataset) -> None:

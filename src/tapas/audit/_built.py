@@ -16,7 +16,10 @@ class Built:
     subjects : tuple of Subject
     facts : mapping
         By section of the file: digests of data, sizes that were chosen.
+    inputs : mapping
+        By key of the file: the tables that were read.
     """
 
     subjects: tuple[Subject, ...]
     facts: Mapping[str, dict[str, Plain]] = field(default_factory=dict)
+    inputs: Mapping[str, Plain] = field(default_factory=dict)

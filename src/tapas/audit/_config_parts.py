@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from tapas.datasets import Reading
 from tapas.results import GATE_METRICS
 
 GateMetric = Literal[GATE_METRICS]  # type: ignore[valid-type]
@@ -141,14 +142,45 @@ class ModelPart(Part):
         return 0 if self.use is None and self.trainer is None else 16
 
 
+class ReadPart(Part):
+    """How files are read, where that cannot be found from them; see docs/datasets.md."""
+
+    delimiter: str | None = Field(default=None, description="Between two cells: ; or a tab, say")
+    decimal: Literal[".", ","] | None = Field(default=None, description="The mark before decimals")
+    encoding: str | None = Field(default=None, description="Such as cp1252")
+    quote: str = Field(default='"', description="What cells are quoted with")
+    header: bool | None = Field(default=None, description="Whether the first row holds the names")
+    index: str | bool | None = Field(
+        default=None, description="The column that labels records and is not looked at; false: none"
+    )
+    dates: str | None = Field(
+        default=None, description="day-first, month-first, text, or a format such as %d.%m.%y"
+    )
+    skip_rows: NonNegativeInt = Field(default=0, description="Lines above the table")
+    sheet: str | None = Field(default=None, description="Of an Excel file")
+    missing: list[str] = Field(default=[], description="Further cells that mean missing")
+
+    def reading(self) -> Reading:
+        """The choices as the reader of tables takes them."""
+        return Reading(**{**self.model_dump(), "missing": tuple(self.missing)})
+
+    @model_validator(mode="after")
+    def _possible(self) -> "ReadPart":
+        self.reading()
+        return self
+
+
 class ReleasePart(Part):
     """A table that was released, or is about to be: nothing is run."""
 
-    file: str = Field(description="The synthetic table, CSV or Parquet")
+    file: str = Field(description="The synthetic table")
     reference: str | None = Field(
         default=None,
         description="More records of the population that were not used; by default part of "
         "data.holdout",
+    )
+    read: ReadPart | None = Field(
+        default=None, description="How these files are read; like data.read by default"
     )
     label: str | None = None
     known_share: Annotated[float, Field(ge=0, lt=1)] = Field(
@@ -190,7 +222,7 @@ class TargetsPart(Part):
 class DataPart(Part):
     """The private table."""
 
-    table: str | None = Field(default=None, description="CSV or Parquet file")
+    table: str | None = Field(default=None, description="CSV, TSV, Parquet, Excel or JSON lines")
     sample: Literal["census", "clinic"] | None = Field(default=None, description="Built-in table")
     schema_file: str | None = Field(
         default=None,
@@ -201,7 +233,8 @@ class DataPart(Part):
         default=None,
         description="For models and releases: a table of records that were not used for them",
     )
-    drop: list[str] = Field(default=[], description="Columns to leave out")
+    read: ReadPart = ReadPart()
+    drop: list[str] = Field(default=[], description="Columns to leave out, where they are")
     rows: PositiveInt | None = Field(default=None, description="Use so many rows, drawn by seed")
     targets: TargetsPart = TargetsPart(vulnerable=1)
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -9,10 +10,20 @@ import numpy as np
 import pandas as pd
 
 from tapas._random import Parts, part_stream
+from tapas._spec import Plain
 from tapas._validate import listing
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
-from tapas.datasets import DataDescription, TabularDataset, load_sample, locate, read_frame
+from tapas.datasets import (
+    DataDescription,
+    Reading,
+    TableFile,
+    TabularDataset,
+    load_sample,
+    locate,
+    read_file,
+    read_schema_beside,
+)
 from tapas.errors import ConfigError, TapasError, TapasWarning
 
 _UNREADABLE = (OSError, TapasError, ImportError, UnicodeDecodeError)
@@ -34,13 +45,15 @@ class Tables:
         self._config = config
         self._names = names
         self._without_text = without_text
-        self._frames: dict[Path, pd.DataFrame] = {}
+        self._inputs: dict[str, Plain] = {}
 
     def private(self) -> TabularDataset:
         """The private table, its columns and rows chosen."""
         part = self._config.data
         if part.sample is not None:
-            return self._without_columns(load_sample(part.sample, part.rows))
+            data = self._without_columns(load_sample(part.sample, part.rows))
+            self._inputs["data.sample"] = {"file": part.sample, **_about(data), "dropped": {}}
+            return data
         data = self.beside(str(part.table), "data.table")
         if part.rows is None:
             return data
@@ -55,73 +68,142 @@ class Tables:
         """A table beside the audit file; `key` is where the file names it."""
         path = self._names.folder / file
         try:
-            data = self._read(path)
+            found, described = self._files[path], self._description.relabelled(path.stem)
+            data = TabularDataset(found.frame, described)
         except _UNREADABLE as error:
-            raise ConfigError(f"{self._names.where}: {key}: {_words(error)}") from error
+            raise ConfigError(f"{self._names.where}: {key}: {_words(error, path)}") from error
         if len(data) < 2:
             raise ConfigError(
                 f"{self._names.where}: {key}: the table has {len(data)} rows, too few"
             )
-        return self._without_columns(data)
+        left = self._without_texts(data)
+        self._inputs[key] = {
+            "file": path.name,
+            "sha256": found.sha256,
+            "read": list(found.choices),
+            **_about(left),
+            "dropped": {
+                **dict.fromkeys(found.dropped, "named in data.drop"),
+                **{
+                    name: "free text, which attacks cannot compare"
+                    for name in data.description.columns
+                    if name not in left.description.columns
+                },
+            },
+        }
+        return left
 
-    def _read(self, path: Path) -> TabularDataset:
-        description = self._description
-        if description is None:
-            return TabularDataset.read(path, path.stem)
-        if path not in self._frames:
-            return TabularDataset.read(path, path.stem, description=description)
-        return TabularDataset(self._frames.pop(path), description.relabelled(path.stem))
+    def inputs(self) -> dict[str, Plain]:
+        """Every table that was used, by its key: file, digest, size, what was left out."""
+        return dict(self._inputs)
 
     @cached_property
-    def _description(self) -> DataDescription | None:
-        """What all tables share; None where a table stands alone without a schema."""
-        part = self._config.data
-        if part.schema_file is not None:
-            return DataDescription.from_json(self._names.folder / part.schema_file)
-        if part.table is None:
-            return None
-        table = self._names.folder / part.table
-        if table.with_suffix(".json").exists():
-            return DataDescription.from_json(table.with_suffix(".json"))
-        others = [part.holdout]
-        if self._config.release is not None:
-            others += [self._config.release.file, self._config.release.reference]
-        files = [table, *(self._names.folder / file for file in others if file)]
-        return self._inferred(files) if len(files) > 1 else None
+    def _files(self) -> Mapping[Path, TableFile]:
+        """Every file that is named, read; a column to drop must be in one of them."""
+        drop, found = self._config.data.drop, {}
+        declared = self._declared
+        for key, path, reading in self._named():
+            try:
+                found[path] = read_file(locate(path)[0], declared, reading, drop=drop)
+            except _UNREADABLE as error:
+                raise ConfigError(f"{self._names.where}: {key}: {_words(error, path)}") from error
+        dropped = {name for file in found.values() for name in file.dropped}
+        unknown = [name for name in drop if name not in dropped]
+        if unknown:
+            first = next(iter(found.values())).frame
+            raise ConfigError(
+                f"{self._names.where}: data.drop: {listing(unknown)} are not columns; the columns "
+                f"are {listing([*first.columns, *sorted(dropped)])}"
+            )
+        return found
 
-    def _inferred(self, files: list[Path]) -> DataDescription:
-        self._frames = {file: read_frame(locate(file)[0], None) for file in files}
-        return _describe(self._frames)
+    def _named(self) -> Sequence[tuple[str, Path, Reading]]:
+        """Key, path and choices of every file."""
+        data, release = self._config.data, self._config.release
+        files = [("data.table", data.table, data.read), ("data.holdout", data.holdout, data.read)]
+        if release is not None:
+            read = release.read or data.read
+            files += [("release.file", release.file, read)]
+            files += [("release.reference", release.reference, read)]
+        return [
+            (key, self._names.folder / file, read.reading()) for key, file, read in files if file
+        ]
+
+    @cached_property
+    def _declared(self) -> DataDescription | None:
+        """The schema that is named, or stands beside the private table."""
+        part = self._config.data
+        try:
+            if part.schema_file is not None:
+                return DataDescription.from_json(self._names.folder / part.schema_file)
+            table, _ = locate(self._names.folder / str(part.table))
+            return read_schema_beside(table, table.stem)
+        except _UNREADABLE as error:
+            key = "data.schema" if part.schema_file is not None else "data.table"
+            raise ConfigError(f"{self._names.where}: {key}: {_words(error)}") from error
+
+    @cached_property
+    def _description(self) -> DataDescription:
+        """What all tables share."""
+        if self._declared is not None:
+            dropped = set(self._config.data.drop)
+            return self._declared.view(n for n in self._declared.columns if n not in dropped)
+        return _described({path: file.frame for path, file in self._files.items()})
 
     def _without_columns(self, data: TabularDataset) -> TabularDataset:
-        dropped = list(self._config.data.drop)
+        dropped = self._config.data.drop
         unknown = [name for name in dropped if name not in data.description.columns]
         if unknown:
             raise ConfigError(
                 f"{self._names.where}: data.drop: {listing(unknown)} are not columns; the columns "
                 f"are {listing(data.description.columns)}"
             )
-        dropped += self._texts(data, dropped)
         return data.view(exclude_columns=dropped) if dropped else data
 
-    def _texts(self, data: TabularDataset, dropped: list[str]) -> list[str]:
-        if not self._without_text:
-            return []
-        columns = data.description.parsed
-        texts = [c.name for c in columns if c.kind == "string" and c.name not in dropped]
-        if texts:
-            warnings.warn(
-                f"columns of free text are left out: {listing(texts)}", TapasWarning, stacklevel=2
+    def _without_texts(self, data: TabularDataset) -> TabularDataset:
+        texts = [c.name for c in data.description.parsed if c.kind == "string"]
+        if not self._without_text or not texts:
+            return data
+        warnings.warn(
+            f"columns of free text are left out: {listing(texts)}", TapasWarning, stacklevel=2
+        )
+        left = data.view(exclude_columns=texts)
+        if not left.description.columns:
+            raise ConfigError(
+                f"{self._names.where}: every column is free text ({listing(texts)}), which attacks "
+                f"cannot compare: describe one as categories in a schema (data.schema)"
             )
-        return texts
+        return left
+
+
+@dataclass(frozen=True)
+class DescribedFiles:
+    """Files, and the description that they share."""
+
+    description: DataDescription
+    files: Mapping[Path, TableFile]
 
 
 def describe_files(files: Sequence[Path]) -> DataDescription:
     """One description for several files; a category may occur in any of them."""
-    return _describe({file: read_frame(locate(file)[0], None) for file in files})
+    return read_together(files).description
 
 
-def _describe(frames: Mapping[Path, pd.DataFrame]) -> DataDescription:
+def read_together(
+    files: Sequence[Path], reading: Reading | None = None, drop: Sequence[str] = ()
+) -> DescribedFiles:
+    """Files and the one description of them; a schema beside the first is taken as it is."""
+    declared = read_schema_beside(locate(files[0])[0], files[0].stem)
+    found = {file: read_file(locate(file)[0], declared, reading, drop=drop) for file in files}
+    if declared is None:
+        return DescribedFiles(_described({f: t.frame for f, t in found.items()}), found)
+    kept = declared.view(name for name in declared.columns if name not in drop)
+    for table in found.values():
+        TabularDataset(table.frame, kept)
+    return DescribedFiles(kept, found)
+
+
+def _described(frames: Mapping[Path, pd.DataFrame]) -> DataDescription:
     first, *_ = frames
     columns = list(frames[first].columns)
     for file, frame in frames.items():
@@ -129,12 +211,21 @@ def _describe(frames: Mapping[Path, pd.DataFrame]) -> DataDescription:
             different = sorted(set(columns).symmetric_difference(frame.columns))
             raise ConfigError(
                 f"{file} and {first} must have the same columns, but differ in "
-                f"{', '.join(different[:5])}"
+                f"{', '.join(different[:5])}: drop what only one of them has (--drop, data.drop)"
             )
-    return DataDescription.infer(pd.concat(frames.values(), ignore_index=True)[columns], first.stem)
+    if not columns:
+        raise ConfigError(f"{first}: no column is left: drop fewer")
+    whole = pd.concat(frames.values(), ignore_index=True)[columns] if len(frames) > 1 else None
+    return DataDescription.infer(frames[first] if whole is None else whole, first.stem)
 
 
-def _words(error: BaseException) -> str:
+def _about(data: TabularDataset) -> dict[str, Plain]:
+    kinds = [column.kind for column in data.description.parsed]
+    return {"rows": len(data), "columns": {kind: kinds.count(kind) for kind in sorted(set(kinds))}}
+
+
+def _words(error: BaseException, path: Path | None = None) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
-    return str(error)
+    words = str(error)
+    return words if path is None or str(path) in words else f"{path}: {words}"

@@ -2,9 +2,10 @@
 
 import shlex
 from pathlib import Path
-from typing import Any
 
 import click
+
+from tapas.cli._read_option import read_option
 
 
 @click.command("init")
@@ -35,41 +36,54 @@ import click
     default=Path("audit.yaml"),
     show_default=True,
 )
+@read_option
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 def command(
-    table: Path, kind: str, class_column: str | None, holdout: Path, released: Path, output: Path
+    table: Path,
+    kind: str,
+    class_column: str | None,
+    holdout: Path,
+    released: Path,
+    output: Path,
+    read: tuple[str, ...],
+    drop: tuple[str, ...],
 ) -> None:
-    """Write a commented audit file for TABLE (CSV or Parquet).
+    """Write a commented audit file for TABLE (CSV, TSV, gz, Parquet, Excel or JSON lines).
 
     The schema of the table is inferred and written beside the audit file; correct it where it is
     wrong. Nothing is overwritten.
     """
+    from tapas.audit import read_together
     from tapas.cli._templates import audit_text
-    from tapas.datasets import DataDescription, TabularDataset
+    from tapas.datasets import Reading
     from tapas.errors import ConfigError
 
-    data = TabularDataset.read(table, description=_description(kind, table, holdout, released))
-    described: DataDescription = data.description
+    others = (holdout, released) if kind == "files" else ()
+    there = [table, *(other for other in others if other.is_file())]
+    found = read_together(there, Reading.from_words(read), drop)
     schema = output.with_name(f"{output.stem}.schema.json")
-    text = audit_text(kind, data, table, schema, output, class_column, (holdout, released))
+    rows = len(found.files[table].frame)
+    text = audit_text(
+        kind,
+        found.description,
+        rows,
+        (table, holdout, released),
+        (schema, output),
+        class_column,
+        (read, drop),
+    )
     for path in (output, schema):
         if path.exists():
             raise ConfigError(f"{path} exists already: move it away, or give another --output")
     output.parent.mkdir(parents=True, exist_ok=True)
-    described.to_json(schema)
+    found.description.to_json(schema)
     with output.open("x", encoding="utf-8") as file:
         file.write(text)
-    for line in described.explain().splitlines():
+    for path, file_read in found.files.items():
+        for choice in file_read.choices:
+            click.echo(f"  {path}: {choice}")
+    for line in found.description.explain().splitlines():
         click.echo(f"  {line}")
     click.echo(f"Wrote {schema} (as above: correct what is wrong) and {output}")
     quoted = shlex.quote(str(output))
     click.echo(f"Next: tapas check {quoted}, then tapas run {quoted}")
-
-
-def _description(kind: str, *tables: Path) -> Any:
-    """One description of all tables that exist; None where there is but one, or a schema."""
-    if kind != "files" or tables[0].with_suffix(".json").exists():
-        return None
-    from tapas.audit import describe_files
-
-    there = [tables[0], *(table for table in tables[1:] if table.is_file())]
-    return describe_files(there) if len(there) > 1 else None

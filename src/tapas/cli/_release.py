@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from tapas.cli._read_option import read_option
+
 ATTACKS = ("ClosestDistanceMIA", "DOMIAS", "LocalNeighboursWithReference")
 
 
@@ -16,6 +18,13 @@ ATTACKS = ("ClosestDistanceMIA", "DOMIAS", "LocalNeighboursWithReference")
 )
 @click.option("--schema", type=click.Path(path_type=Path), help="JSON file [inferred from all]")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
+@read_option
+@click.option(
+    "--read-released",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="The same for RELEASED and the reference alone.",
+)
 @click.option(
     "--attack",
     "attacks",
@@ -38,6 +47,8 @@ def command(
     reference: Path | None,
     schema: Path | None,
     drop: tuple[str, ...],
+    read: tuple[str, ...],
+    read_released: tuple[str, ...],
     attacks: tuple[str, ...],
     known_share: float,
     max_auc: float | None,
@@ -64,11 +75,13 @@ def command(
             "holdout": str(holdout),
             "schema": None if schema is None else str(schema),
             "drop": list(drop),
+            "read": _choices(read),
         },
         "release": {
             "file": str(released),
             "reference": None if reference is None else str(reference),
             "known_share": known_share,
+            "read": _choices(read_released) or None,
         },
         "attacks": [{"use": name} for name in attacks],
         "controls": not no_controls,
@@ -84,6 +97,13 @@ def command(
     if junit_file is not None:
         write_junit(junit_file, record, verdict)
     return verdict.exit_code
+
+
+def _choices(words: tuple[str, ...]) -> dict[str, object]:
+    from tapas.datasets import choices_from_words
+
+    chosen = choices_from_words(words).items()
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in chosen}
 
 
 def _refuse(problems: tuple[str, ...]) -> None:

@@ -2,12 +2,14 @@
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from tapas._validate import listing
+from tapas.datasets import DataDescription, choices_from_words
 from tapas.errors import ConfigError
 
 
@@ -18,34 +20,53 @@ def quoted(value: Any) -> str:
 
 def audit_text(
     kind: str,
-    data: Any,
-    table: Path,
-    schema: Path,
-    output: Path,
+    description: DataDescription,
+    rows: int,
+    tables: tuple[Path, Path, Path],
+    written: tuple[Path, Path],
     class_column: str | None = None,
-    others: tuple[Path, Path] = (Path("holdout.csv"), Path("released.csv")),
+    chosen: tuple[Sequence[str], Sequence[str]] = ((), ()),
 ) -> str:
-    """A commented audit file for a table; `others` are the holdout and the released table."""
-    columns = data.description.columns
-    free_text = [column.name for column in data.description.parsed if column.kind == "string"]
+    """A commented audit file for a table.
+
+    `tables` are the private table, the holdout and the released one; `written` the schema and
+    the audit file; `chosen` how files are read and the columns that are dropped.
+    """
+    columns = description.columns
+    schema, output = written
+    read, drop = chosen
+    free_text = [column.name for column in description.parsed if column.kind == "string"]
+    table, holdout, released = (quoted(_relative(path, output)) for path in tables)
     about = {
-        "table": quoted(_relative(table, output)),
+        "table": table,
         "schema": quoted(schema.name),
-        "drop": quoted(free_text),
-        "rows": f"{len(data):,}",
+        "drop": quoted([*drop, *free_text]),
+        "rows": f"{rows:,}",
+        "read": _read_line(read),
     }
     if kind == "generator":
         return _GENERATOR.format(**about)
     if kind == "files":
-        holdout, released = (quoted(_relative(path, output)) for path in others)
         return _FILES.format(**about, holdout=holdout, released=released)
     predicted = class_column or next(
-        (column.name for column in reversed(data.description.parsed) if column.values is not None),
+        (column.name for column in reversed(description.parsed) if column.values is not None),
         columns[-1],
     )
     if predicted not in columns:
         raise ConfigError(f"{predicted!r} is not a column; the columns are {listing(columns)}")
     return _MODEL.format(**about, class_column=quoted(predicted))
+
+
+def _read_line(words: Sequence[str]) -> str:
+    """The choices about reading as a line of YAML, or how to write one."""
+    if not words:
+        return "# read: {dates: day-first}  # how files are read, where it cannot be found"
+    chosen = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in choices_from_words(words).items()
+    }
+    plain = yaml.safe_dump(chosen, default_flow_style=True, width=math.inf, allow_unicode=True)
+    return f"read: {plain.strip()}"
 
 
 def _relative(table: Path, output: Path) -> str:
@@ -64,6 +85,7 @@ seed: 0                       # equal seeds give equal results
 data:
   table: {table}   # {rows} rows
   schema: {schema}
+  {read}
   drop: {drop}                    # columns to leave out (free text cannot be attacked)
   targets:                    # whose privacy is tested, one of:
     vulnerable: 2             #   those furthest from all others
@@ -118,6 +140,7 @@ seed: 0                       # equal seeds give equal results
 data:
   table: {table}   # {rows} rows: the records that the model is trained on
   schema: {schema}
+  {read}
   drop: {drop}                    # columns to leave out
   # holdout: others.csv       # records it was not trained on; half of the table by default
 
@@ -150,6 +173,7 @@ data:
   table: {table}   # {rows} rows: the records that the release was made from
   holdout: {holdout}   # records of the same population that were not used
   schema: {schema}
+  {read}
   drop: {drop}                    # columns to leave out: free text, row numbers
 
 release:

@@ -5,8 +5,9 @@ from tapas.datasets._columns import MISSING_CODE, Column
 from tapas.datasets._dataset import Dataset
 from tapas.datasets._description import DataDescription
 from tapas.datasets._encoding import EncodedTable
-from tapas.datasets._files import locate, read_frame
+from tapas.datasets._files import TableFile, locate, read_file, read_frame, read_schema_beside
 from tapas.datasets._npz import pack_table, read_table, unpack_table, write_table
+from tapas.datasets._reading import Reading, choices_from_words
 from tapas.datasets._rows import RandomSource
 from tapas.datasets._samples import load_sample
 from tapas.datasets._tabular import TabularDataset, TabularRecord
@@ -19,14 +20,19 @@ __all__ = [
     "Dataset",
     "EncodedTable",
     "RandomSource",
+    "Reading",
+    "TableFile",
     "TabularDataset",
     "TabularRecord",
+    "choices_from_words",
     "create_canary",
     "load_sample",
     "locate",
     "most_isolated",
     "pack_table",
+    "read_file",
     "read_frame",
+    "read_schema_beside",
     "read_table",
     "record_isolation",
     "select_vulnerable_records",

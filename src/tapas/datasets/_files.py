@@ -1,8 +1,9 @@
-"""Tables on disk: CSV with or without a header, Parquet, and the schema beside them."""
+"""Tables on disk, the schema beside them, and how each file was read."""
 
-import csv
-import io
-from collections.abc import Iterable
+import hashlib
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -10,27 +11,103 @@ import numpy as np
 import pandas as pd
 
 from tapas._validate import listing
-from tapas.datasets._columns import Column
+from tapas.datasets._csv_writing import can_mean_missing
 from tapas.datasets._description import DataDescription
-from tapas.datasets._encoding import EncodedTable
+from tapas.datasets._file_formats import (
+    FORMATS,
+    Cells,
+    Expected,
+    cells_of_text,
+    ending_of,
+    is_table_file,
+    read_cells,
+    typed_columns,
+)
+from tapas.datasets._header import (
+    INDEX,
+    column_names,
+    numbers_the_rows,
+    refuse_wrong_header,
+    settle_header,
+)
+from tapas.datasets._plain_cells import plain_columns, refuse_stray_tokens
+from tapas.datasets._reading import MISSING_TOKENS, Reading
 from tapas.errors import SchemaError
 
-MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "NaT", "?")
+
+@dataclass(frozen=True)
+class TableFile:
+    """What a file holds, and how it was read.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Cells as plain text, typed values or missing; rows labelled by the index column.
+    choices : tuple of str
+        How the file was read, in words.
+    sha256 : str
+        Digest of the file.
+    dropped : tuple of str
+        Columns of the file that were left out as asked.
+    """
+
+    frame: pd.DataFrame
+    choices: tuple[str, ...] = ()
+    sha256: str = ""
+    dropped: tuple[str, ...] = ()
 
 
 def locate(path: str | PathLike[str]) -> tuple[Path, Path]:
     """Return the data file and the schema file that `path` (a file, or a prefix) stands for."""
-    text = str(path)
-    given = Path(text)
-    if given.suffix.lower() in (".csv", ".parquet", ".pq"):
-        return given, given.with_suffix(".json")
-    for ending in (".csv", ".parquet", ".pq"):
-        candidate = Path(text + ending)
-        if candidate.exists():
-            return candidate, Path(text + ".json")
+    given = Path(path)
+    if is_table_file(given):
+        return given, _schema_of(given)
+    for ending in FORMATS:
+        candidate = Path(f"{path}{ending}")
+        if ending != ".json" and candidate.exists():
+            return candidate, _schema_of(candidate)
+    if given.is_file():
+        raise SchemaError(
+            f"{given}: files that end in {given.suffix or 'nothing'} are not read: save the table "
+            f"as one of {listing(FORMATS, 20)}"
+        )
     raise FileNotFoundError(
-        f"no table at {text!r}: expected that file, or {text}.csv or {text}.parquet"
+        f"no table at {str(path)!r}: expected that file, or {path}.csv or {path}.parquet"
     )
+
+
+def read_schema_beside(data_file: Path, label: str) -> DataDescription | None:
+    """The schema beside a data file; a JSON object there is somebody's result, not a schema."""
+    file = _schema_of(data_file)
+    if file == data_file or not file.exists():
+        return None
+    try:
+        if isinstance(json.loads(file.read_text(encoding="utf-8")), dict):
+            return None
+    except ValueError:
+        pass  # a damaged schema is told below
+    return DataDescription.from_json(file, label)
+
+
+def read_file(
+    path: Path,
+    description: DataDescription | None = None,
+    reading: Reading | None = None,
+    *,
+    drop: Collection[str] = (),
+    missing_values: Iterable[str] = MISSING_TOKENS,
+) -> TableFile:
+    """Read a data file, and tell how; columns of `drop` are left out where they are."""
+    how = reading or Reading()
+    if description is not None and drop:
+        description = description.view(name for name in description.columns if name not in drop)
+    try:
+        cells = read_cells(path, how, _expected(description))
+        found = _assembled(cells, description, how, drop, missing_values)
+    except SchemaError as error:
+        raise SchemaError(f"{path}: {error}") from error
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return replace(found, sha256=digest)
 
 
 def read_frame(
@@ -40,135 +117,132 @@ def read_frame(
     header: bool | None = None,
     missing_values: Iterable[str] = MISSING_TOKENS,
 ) -> pd.DataFrame:
-    """Read a data file; CSV cells come back as text or missing."""
-    if path.suffix.lower() == ".csv":
-        try:
-            text = path.read_bytes().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise SchemaError(
-                f"the file is not UTF-8 (byte {error.start} is {error.object[error.start]:#x}): "
-                f"save it as UTF-8, or read it with pandas and use TabularDataset.from_dataframe"
-            ) from error
-        return read_csv_text(text, description, header=header, missing_values=missing_values)
-    try:
-        frame = pd.read_parquet(path)
-    except ImportError as error:
-        raise ImportError(
-            'reading Parquet needs pyarrow: pip install "tapas-privacy[parquet]"'
-        ) from error
-    frame.columns = [str(name) for name in frame.columns]
-    return frame
+    """Read a data file; cells of text files come back as text or missing."""
+    reading = Reading(header=header)
+    return read_file(path, description, reading, missing_values=missing_values).frame
 
 
-def read_csv_text(
-    text: str,
+def read_csv_text(text: str, description: DataDescription | None) -> pd.DataFrame:
+    """Parse CSV text; without a description the header is recognised by what is below it."""
+    cells = cells_of_text(text, Reading(), replace(_expected(description), spaced=True))
+    return _assembled(cells, description, Reading(), (), MISSING_TOKENS).frame
+
+
+def _schema_of(data_file: Path) -> Path:
+    compressed = ending_of(data_file) != data_file.suffix.lower()
+    return (data_file.with_suffix("") if compressed else data_file).with_suffix(".json")
+
+
+def _expected(description: DataDescription | None) -> Expected:
+    """What a schema says about the cells of a text file."""
+    if description is None:
+        return Expected()
+    words = [*description.columns, *(v for c in description.parsed for v in c.values or ())]
+    spaced = any(isinstance(word, str) and word.startswith(" ") for word in words)
+    return Expected(len(description.columns), spaced)
+
+
+def _assembled(
+    cells: Cells,
     description: DataDescription | None,
-    *,
-    header: bool | None = None,
-    missing_values: Iterable[str] = MISSING_TOKENS,
-) -> pd.DataFrame:
-    """Parse CSV text; without a description the header is recognised by its looks."""
-    if not text.strip("\r\n"):
+    reading: Reading,
+    drop: Collection[str],
+    missing_values: Iterable[str],
+) -> TableFile:
+    if not cells.rows.shape[1]:
         if description is None:
             raise SchemaError("the table is empty, and without a schema its columns are unknown")
-        return pd.DataFrame({name: [] for name in description.columns}, dtype=object)
-    names = list(description.columns) if description is not None else None
-    if names is None or len(names) > 1:
-        _refuse_other_separators(text)
-    cells = _parse_cells(text)
-    first = [str(cell) for cell in cells.iloc[0]]
-    if header is None:
-        header = _is_header(first, names)
-        if not header and names is not None:
-            _refuse_wrong_header(first, names)
+        return TableFile(pd.DataFrame({n: [] for n in description.columns}, dtype=object))
+    named = (cells.rows, []) if cells.named else _named(cells.rows, description, reading, drop)
+    frame, notes = named
+    frame, index_notes = _indexed(frame, description, reading)
+    dropped = tuple(str(name) for name in frame.columns if name in drop)
+    frame = frame[[name for name in frame.columns if name not in drop]]
+    tokens = frozenset((*missing_values, *reading.missing))
+    frame = typed_columns(_with_missing(frame, description, tokens))
+    frame, cell_notes = _plain(frame, description, reading, cells.delimiter)
+    choices = (*cells.notes, *notes, *index_notes, *cell_notes)
+    return TableFile(frame, choices, dropped=dropped)
+
+
+def _named(
+    rows: pd.DataFrame,
+    description: DataDescription | None,
+    reading: Reading,
+    drop: Collection[str],
+) -> tuple[pd.DataFrame, list[str]]:
+    """Records under their names, which the first row or the schema holds."""
+    first = [str(cell) for cell in rows.iloc[0]]
+    body = rows.iloc[1:].reset_index(drop=True)
+    names = None if description is None else list(description.columns)
+    header = reading.header
+    called, notes = column_names(first)
+    if names is not None and sorted(first) == sorted(names):
+        called, notes = first, []
+    if header is None and names is not None:
+        aside = {"unnamed_0", f"unnamed_{len(first) - 1}", *drop, reading.index} - set(names)
+        header = sorted(name for name in called if name not in aside) == sorted(names)
+        if not header:
+            refuse_wrong_header(first, names)
+    elif header is None:
+        header = settle_header(first, body, reading)
     if header:
-        cells = cells.iloc[1:].reset_index(drop=True)
-        cells.columns = first
-    elif names is None:
-        cells.columns = [f"column_{position}" for position in range(cells.shape[1])]
-    elif len(names) == cells.shape[1]:
-        cells.columns = names
-    else:
+        body.columns = called
+        return body, notes
+    body = rows.copy()
+    if names is None:
+        body.columns = [f"column_{position}" for position in range(rows.shape[1])]
+        return body, ["no header: columns are called column_0, column_1 and so on"]
+    if len(names) != rows.shape[1]:
         raise SchemaError(
-            f"the table has {cells.shape[1]} columns and the schema {len(names)} "
+            f"the table has {rows.shape[1]} columns and the schema {len(names)} "
             f"({listing(names)}); first row: {listing(first)}"
         )
-    return _with_missing(cells, description, frozenset(missing_values))
+    body.columns = names
+    return body, []
 
 
-def table_to_csv(table: EncodedTable, *, header: bool = True) -> str:
-    """Write a table as CSV text that reads back to the same values."""
-    frame = table.to_frame()
-    columns = {column.name: _as_text(frame[column.name], column) for column in table.columns}
-    buffer = io.StringIO()
-    # The csv module leaves a lone carriage return unquoted, and readers take it for a line end.
-    returns = any("\r" in cell for cells in columns.values() for cell in cells)
-    writer = csv.writer(
-        buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
-    )
-    if header:
-        writer.writerow(columns)
-    # A lone empty cell would be an empty line, which readers skip.
-    single = len(columns) == 1
-    for row in zip(*columns.values(), strict=True):
-        if single and row[0] == "":
-            buffer.write('""\n')
-        else:
-            writer.writerow(row)
-    return buffer.getvalue()
+def _indexed(
+    frame: pd.DataFrame, description: DataDescription | None, reading: Reading
+) -> tuple[pd.DataFrame, list[str]]:
+    """Rows labelled by the column that numbers them, which is then no column any more."""
+    if reading.index is False:
+        return frame, []
+    if isinstance(reading.index, str):
+        if reading.index not in frame.columns:
+            return frame, [f"there is no column {reading.index!r} to label records with"]
+        return _labelled(frame, reading.index), [f"records are labelled by {reading.index!r}"]
+    first = str(frame.columns[0])
+    declared = description is not None and first in description.columns
+    if declared or first not in ("unnamed_0", "Unnamed: 0", "__index_level_0__"):
+        return _without_empty_end(frame)
+    if not numbers_the_rows(frame[first]):
+        return _without_empty_end(frame)
+    return _labelled(frame, first), [
+        f"the first column has no name and numbers the rows: it labels records as {INDEX!r} and is "
+        f"not looked at (--read index=false keeps it)"
+    ]
 
 
-def _parse_cells(text: str) -> pd.DataFrame:
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline="")))
-    except csv.Error as error:
-        raise SchemaError(f"the text is not CSV: {error}") from error
-    rows = [row for row in rows if row]
-    width = len(rows[0])
-    for line, row in enumerate(rows):
-        if len(row) != width:
-            raise SchemaError(
-                f"row {line} has {len(row)} cells where the first row has {width}: {listing(row)}"
-            )
-    return pd.DataFrame(rows, dtype=object)
-
-
-def _is_header(first: list[str], names: list[str] | None) -> bool:
-    if names is not None:
-        return sorted(first) == sorted(names)
-    return len(set(first)) == len(first) and not any(_is_value(cell) for cell in first)
-
-
-def _refuse_other_separators(text: str) -> None:
-    first = next(csv.reader(io.StringIO(text, newline="")), [""])
-    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
-        if len(first) == 1 and separator in first[0]:
-            raise SchemaError(
-                f"the cells seem to be separated by {name}; save the table with commas, or read it "
-                f"with pandas and use TabularDataset.from_dataframe"
-            )
-
-
-def _refuse_wrong_header(first: list[str], names: list[str]) -> None:
-    """A first row that holds most of the names is a header with a mistake, not data."""
-    shared = set(first) & set(names)
-    if 2 * len(shared) >= len(names) and len(names) > 1:
-        missing = [name for name in names if name not in shared]
-        unexpected = [cell for cell in first if cell not in shared]
+def _labelled(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+    labels = frame[column]
+    rest = frame.drop(columns=column)
+    if not labels.is_unique:
         raise SchemaError(
-            f"the header and the schema disagree: the header has {listing(unexpected)} where the "
-            f"schema has {listing(missing)}"
+            f"column {column!r} cannot label records: {listing(labels[labels.duplicated()][:3])} "
+            f"occur more than once"
         )
+    whole = labels.astype(str).str.fullmatch(r"\d{1,15}").all()
+    rest.index = pd.Index(labels.astype(np.int64) if whole else labels.astype(str), name=None)
+    return rest
 
 
-def _is_value(cell: str) -> bool:
-    if cell in MISSING_TOKENS:
-        return True
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def _without_empty_end(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Lines that end in a separator have a last column without name or value."""
+    last = str(frame.columns[-1])
+    if not last.startswith("unnamed_") or not (frame[last] == "").all():
+        return frame, []
+    return frame.drop(columns=last), ["the last column has neither name nor values"]
 
 
 def _with_missing(
@@ -178,43 +252,30 @@ def _with_missing(
     columns = {}
     for position, name in enumerate(cells.columns):
         series = cells.iloc[:, position]
-        column = declared.get(name)
-        own = {token for token in tokens if column is None or _can_mean_missing(column, token)}
-        columns[name] = series.mask(series.isin(own), np.nan)
+        if series.dtype == object or pd.api.types.is_string_dtype(series.dtype):
+            column = declared.get(name)
+            own = {token for token in tokens if column is None or can_mean_missing(column, token)}
+            series = series.mask(series.isin(own), np.nan)
+        columns[name] = series
     return pd.concat(columns, axis=1) if columns else cells
 
 
-def _can_mean_missing(column: Column, token: str) -> bool:
-    """Free text may well be "NA"; a category of that name is a category."""
-    if column.kind == "string":
-        return token == ""
-    return column.values is None or column.code(token) is None
-
-
-def _as_text(series: pd.Series, column: Column) -> list[str]:
-    missing = series.isna().to_numpy()
-    blank = _blank(column) if missing.any() else ""
-    if column.kind == "date":
-        texts = series.dt.strftime("%Y-%m-%d")
-    elif column.kind == "datetime":
-        texts = series.map(lambda stamp: stamp.isoformat(), na_action="ignore")
-    elif column.kind == "integer" or isinstance(column.values, range):
-        texts = series.map(_integer_text, na_action="ignore")
-    else:
-        texts = series
-    values = texts.astype(object).to_numpy()
-    return [blank if absent else str(value) for value, absent in zip(values, missing, strict=True)]
-
-
-def _blank(column: Column) -> str:
-    for token in MISSING_TOKENS:
-        if _can_mean_missing(column, token):
-            return token
-    raise SchemaError(
-        f"column {column.name!r} has missing values, and every text that could stand for one is a "
-        f"category: rename one of {listing(MISSING_TOKENS, 10)}"
-    )
-
-
-def _integer_text(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def _plain(
+    frame: pd.DataFrame,
+    description: DataDescription | None,
+    reading: Reading,
+    delimiter: str | None,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Numbers and dates of text columns in plain form; only where no schema says otherwise."""
+    declared = {c.name: c for c in description.parsed} if description is not None else {}
+    texts = {
+        name: frame[name]
+        for name in frame.columns
+        if frame[name].dtype == object
+        and (description is None or (name in declared and not declared[name].is_coded))
+    }
+    changed, notes = plain_columns(texts, reading, delimiter)
+    if description is None:
+        for name, column in changed.items():
+            refuse_stray_tokens(str(name), column)
+    return frame.assign(**changed) if changed else frame, notes

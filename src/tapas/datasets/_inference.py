@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 
 from tapas._validate import check_count, listing
-from tapas.datasets._columns import LARGEST_EXACT_INTEGER
+from tapas.datasets._columns import LARGEST_EXACT_INTEGER, all_numbers
 from tapas.errors import SchemaError
 
 SMALL_INTEGER_RANGE = 25
 MANY_ROWS = 50
+MANY_CODES = 1000
+_CODE = r"(?=.*\d)[A-Za-z0-9]{1,8}([ -]?[A-Za-z0-9]{1,5})?"
 Guess = tuple[str, Any, str]
 
 
@@ -92,7 +94,8 @@ def _describe_text(present: pd.Series, max_categories: int) -> Guess:
     values = sorted(text.unique())
     if len(values) <= max_categories:
         return "finite", values, f"text with {len(values)} distinct values"
-    return (
+    codes = _describe_codes(text, values)
+    return codes or (
         "countable",
         "string",
         f"text with {len(values)} distinct values, more than {max_categories}: an identifier or "
@@ -100,11 +103,23 @@ def _describe_text(present: pd.Series, max_categories: int) -> Guess:
     )
 
 
-def _text_as_numbers(text: pd.Series) -> Guess | None:
-    numbers = pd.to_numeric(text, errors="coerce")
-    if not np.isfinite(numbers).all() or _has_leading_zeros(text):
+def _describe_codes(text: pd.Series, values: list[str]) -> Guess | None:
+    """Postcodes and the like: short, with digits, and shared by several records."""
+    if len(values) == len(text) or not text.str.fullmatch(_CODE).all():
         return None
-    return _describe_numbers(numbers.to_numpy(dtype=np.float64))
+    widths = {len(value) for value in values}
+    if len(widths) == 1 and text.str.isdigit().all():
+        return "countable/ordered", "integer", f"codes of {widths.pop()} digits, kept as integers"
+    if len(values) <= MANY_CODES and 2 * len(values) <= len(text):
+        return "finite", values, f"{len(values)} codes of letters and digits"
+    return None
+
+
+def _text_as_numbers(text: pd.Series) -> Guess | None:
+    numbers = all_numbers(text)
+    if numbers is None or not np.isfinite(numbers).all() or _has_leading_zeros(text):
+        return None
+    return _describe_numbers(numbers)
 
 
 def _has_leading_zeros(text: pd.Series) -> bool:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
@@ -11,17 +12,13 @@ import pandas as pd
 from tapas._files import write_text
 from tapas._validate import check_count
 from tapas.datasets._columns import OTHER
+from tapas.datasets._csv_writing import table_to_csv
 from tapas.datasets._dataset import Dataset
 from tapas.datasets._description import DataDescription
 from tapas.datasets._encoding import EncodedTable, encode_frame, numeric_matrix
-from tapas.datasets._files import (
-    MISSING_TOKENS,
-    locate,
-    read_csv_text,
-    read_frame,
-    table_to_csv,
-)
+from tapas.datasets._files import locate, read_csv_text, read_file, read_schema_beside
 from tapas.datasets._frames import first_difference, frame_in_schema_order
+from tapas.datasets._reading import MISSING_TOKENS, Reading
 from tapas.datasets._rows import (
     RandomSource,
     RecordIds,
@@ -108,8 +105,9 @@ class TabularDataset(Dataset):
         header: bool | None = None,
         missing_values: Iterable[str] = MISSING_TOKENS,
         unknown: str = "error",
+        reading: Reading | None = None,
     ) -> "TabularDataset":
-        """Read a CSV or Parquet file, or ``prefix.csv`` with ``prefix.json``.
+        """Read a table (CSV, Parquet, Excel, JSON lines...), or ``prefix.csv`` and ``prefix.json``.
 
         Parameters
         ----------
@@ -121,24 +119,29 @@ class TabularDataset(Dataset):
             By default the JSON file beside the data, or, where there is none, inferred.
         header : bool, optional
             Whether the first row of a CSV file holds the names. By default it does if it equals
-            the names of the schema (in any order) or, without a schema, looks like names.
+            the names of the schema (in any order) or, without a schema, if what stands below
+            it says so; where that does not tell, the file is refused.
         missing_values : iterable of str
             Cells of a CSV file that stand for a missing value, unless the schema lists them as
             a category.
         unknown : {"error", "other"}
             Policy for categories outside the schema.
+        reading : Reading, optional
+            Separators, encoding, order of dates and so on, where they cannot be found.
         """
-        data_file, schema_file = locate(filepath)
+        data_file, _ = locate(filepath)
         name = label if label is not None else str(filepath)
+        if description is None:
+            description = read_schema_beside(data_file, name)
+        else:
+            description = description.relabelled(name)
+        how = reading or Reading()
+        how = how if header is None else replace(how, header=header)
+        found = read_file(data_file, description, how, missing_values=missing_values)
+        if description is None:
+            description = DataDescription.infer(found.frame, name)
         try:
-            if description is not None:
-                description = description.relabelled(name)
-            elif schema_file.exists():
-                description = DataDescription.from_json(schema_file, name)
-            frame = read_frame(data_file, description, header=header, missing_values=missing_values)
-            if description is None:
-                description = DataDescription.infer(frame, name)
-            return TabularDataset(frame, description, unknown=unknown)
+            return TabularDataset(found.frame, description, unknown=unknown)
         except SchemaError as error:
             raise SchemaError(f"{data_file}: {error}") from error
 

@@ -1,0 +1,187 @@
+"""The files that tables come in: text with separators, Parquet, Excel, JSON."""
+
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pandas as pd
+
+from tapas._validate import listing
+from tapas.datasets._columns import canonical
+from tapas.datasets._dialect import Expected, decode, split_cells
+from tapas.datasets._reading import Reading, uncertain
+from tapas.errors import SchemaError
+
+GZ = ".gz"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a file before its header is told from its records.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        All rows, columns by position; or, with `named`, the records under their names.
+    named : bool
+        Whether the file itself says what the names are.
+    delimiter : str or None
+        What separated the cells of a text file.
+    notes : list of str
+        How the file was read.
+    """
+
+    rows: pd.DataFrame
+    named: bool = False
+    delimiter: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def ending_of(path: Path) -> str:
+    """The ending that says how a file is read; that of what was compressed where it ends in gz."""
+    return (path.with_suffix("") if path.suffix.lower() == GZ else path).suffix.lower()
+
+
+def is_table_file(path: Path) -> bool:
+    """Whether a file has an ending of a table."""
+    return ending_of(path) in FORMATS
+
+
+def read_cells(path: Path, reading: Reading, expected: Expected) -> Cells:
+    """Read a file by its ending."""
+    read = FORMATS.get(ending_of(path))
+    if read is None:
+        raise SchemaError(
+            f"files that end in {path.suffix or 'nothing'} are not read: save the table as one of "
+            f"{listing(FORMATS, 20)}"
+        )
+    return read(_content(path), reading, expected)
+
+
+def cells_of_text(text: str, reading: Reading, expected: Expected) -> Cells:
+    """Cut text into cells."""
+    if not text.strip("\r\n"):
+        return Cells(pd.DataFrame())
+    rows, delimiter, notes = split_cells(text, reading, expected)
+    return Cells(pd.DataFrame(rows, dtype=object), False, delimiter, notes)
+
+
+def _content(path: Path) -> bytes:
+    content = path.read_bytes()
+    if path.suffix.lower() != GZ:
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise SchemaError(f"the file is not a whole gzip file: {error}") from None
+
+
+def _delimited(content: bytes, reading: Reading, expected: Expected) -> Cells:
+    text, encoding = decode(content, reading)
+    cells = cells_of_text(text, reading, expected)
+    shown = [] if text.isascii() else [f"text in {encoding}"]
+    return Cells(cells.rows, False, cells.delimiter, [*cells.notes, *shown])
+
+
+def _parquet(content: bytes, reading: Reading, expected: Expected) -> Cells:
+    try:
+        frame = pd.read_parquet(io.BytesIO(content))
+    except ImportError:
+        raise SchemaError(
+            'reading Parquet needs pyarrow: pip install "tapas-privacy[parquet]"'
+        ) from None
+    except (ValueError, OSError) as error:
+        raise SchemaError(f"the file is not Parquet: {error}") from None
+    frame.columns = [str(name) for name in frame.columns]
+    return Cells(frame, named=True, notes=["a Parquet file"])
+
+
+def _excel(content: bytes, reading: Reading, expected: Expected) -> Cells:
+    try:
+        sheets = pd.read_excel(
+            io.BytesIO(content), sheet_name=None, header=None, dtype=object, na_filter=False
+        )
+    except ImportError:
+        raise SchemaError(
+            'reading Excel needs openpyxl: pip install "tapas-privacy[excel]"'
+        ) from None
+    except Exception as error:
+        raise SchemaError(f"the file is not an Excel file: {error}") from None
+    filled = {str(name): rows for name, rows in sheets.items() if rows.size}
+    if reading.sheet is None and len(filled) > 1:
+        raise uncertain(f"the file has {len(filled)} sheets", *(f"sheet={name}" for name in filled))
+    name = reading.sheet or next(iter(filled), "")
+    if name not in filled:
+        raise SchemaError(f"there is no sheet {name!r}; the sheets are {listing(filled)}")
+    rows = filled[name].iloc[reading.skip_rows :].reset_index(drop=True)
+    rows = rows[~(rows == "").all(axis=1)].reset_index(drop=True)
+    rows.columns = range(rows.shape[1])
+    return Cells(rows, notes=[f"sheet {name!r} of an Excel file"])
+
+
+def _json(content: bytes, reading: Reading, expected: Expected) -> Cells:
+    text, _ = decode(content, reading)
+    stripped = text.strip()
+    try:
+        if stripped.startswith("["):
+            records = json.loads(stripped)
+        else:
+            records = [json.loads(line) for line in stripped.splitlines() if line.strip()]
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise SchemaError(f"the file is neither a JSON list nor JSON lines: {error}") from None
+    wrong = next((n for n, record in enumerate(records) if not isinstance(record, dict)), None)
+    if wrong is not None:
+        raise SchemaError(f"record {wrong} is not an object with names and values")
+    frame = pd.DataFrame.from_records([dict(record) for record in records])
+    return Cells(frame.astype(object), named=True, notes=["JSON records"])
+
+
+def typed_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """Columns of values other than text get a type of their own; lists and objects become text."""
+    return frame.assign(
+        **{
+            name: _typed(frame[name])
+            for name in frame.columns
+            if frame[name].dtype == object and not _all_text(frame[name])
+        }
+    )
+
+
+def _all_text(column: pd.Series) -> bool:
+    return pd.api.types.infer_dtype(column, skipna=True) in ("string", "empty")
+
+
+def _typed(column: pd.Series) -> pd.Series:
+    kinds = {type(value) for value in column.dropna()}
+    if bool not in kinds and all(issubclass(kind, (int, float, Decimal)) for kind in kinds):
+        return column.astype(float)
+    if all(issubclass(kind, date) for kind in kinds):
+        return pd.to_datetime(column, errors="coerce")
+    if kinds == {bool}:
+        return column.map(str, na_action="ignore")
+    return column.map(_as_word, na_action="ignore")
+
+
+def _as_word(value: object) -> str:
+    return canonical(value) if not isinstance(value, bool) else str(value)
+
+
+FORMATS: Mapping[str, Callable[[bytes, Reading, Expected], Cells]] = {
+    ".csv": _delimited,
+    ".tsv": _delimited,
+    ".tab": _delimited,
+    ".txt": _delimited,
+    ".data": _delimited,
+    ".parquet": _parquet,
+    ".pq": _parquet,
+    ".xlsx": _excel,
+    ".jsonl": _json,
+    ".ndjson": _json,
+    ".json": _json,
+}
