@@ -74,7 +74,8 @@ class Audit:
     stop_early : StopEarly, optional
         For one subject: stop playing test trials when enough is known.
     max_failures : int
-        How many failing trials are recorded and left out before the run stops.
+        How many failing trials are recorded, as outcomes that the attacker sees, before the run
+        stops.
     timeout : float, optional
         Seconds after which one run of the mechanism counts as failed.
     keep_data : bool, optional

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tapas.audit._failed_trials import with_failures
 from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
 from tapas.engine import Progress, Workers
 from tapas.errors import MechanismError
@@ -173,7 +174,7 @@ class SubjectRun:
             new = board.of_releases(slice(part.num_judged, None)).of_targets(part.targets)
             if len(new):
                 part.judged.append(judge(part.scorer, new))
-            summaries = self._table(part).summaries()
+            summaries = self._table(part, count).summaries()
         except MechanismError:
             raise
         except Exception as error:
@@ -184,11 +185,11 @@ class SubjectRun:
         for number, summary in enumerate(summaries):
             found[first + number, position] = summary
 
-    def _table(self, part: _Part) -> ScoreTable:
+    def _table(self, part: _Part, count: int) -> ScoreTable:
         game = self.player.game
         scores = [one.scores for one in part.judged if one.scores is not None]
         boards = [one.board for one in part.judged]
-        return ScoreTable(
+        table = ScoreTable(
             scores=np.concatenate(scores) if len(scores) == len(boards) else None,
             decisions=np.concatenate([one.decisions for one in part.judged]),
             secrets=np.concatenate([board.secrets for board in boards]),
@@ -201,6 +202,7 @@ class SubjectRun:
             data=game.data_label,
             coins=game.setting.coins,
         )
+        return with_failures(table, self.player, count, part.targets)
 
     def _ask(
         self,

@@ -119,7 +119,7 @@ trials:
   train: 200                  # for training the attacks
   test: 200                   # for judging them: more give narrower intervals
   # timeout: 60               # seconds for one run of the generator
-  # max_failures: 5           # failing runs that are left out before the audit stops
+  # max_failures: 5           # failing runs before the audit stops; each counts as an outcome
 
 controls: true                # also attack resampled records and independent columns
 

@@ -19,6 +19,7 @@ from tapas.game._protocols import (
     Samples,
     Scorer,
     TargetedScorer,
+    TellsSecrets,
 )
 from tapas.game._release import Release, Trial
 from tapas.game._stored_ledger import StoredLedger, as_array
@@ -54,6 +55,7 @@ __all__ = [
     "StoredLedger",
     "TableBriefing",
     "TargetedScorer",
+    "TellsSecrets",
     "Trial",
     "TrialPolicy",
     "Value",

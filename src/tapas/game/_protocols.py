@@ -13,7 +13,16 @@ from tapas.game._goal import Goal, Relation
 from tapas.game._needs import Needs, Setting
 from tapas.game._release import Release, Trial
 
-__all__ = ["Attack", "Game", "Observer", "PlaysConcurrently", "Samples", "Scorer", "TargetedScorer"]
+__all__ = [
+    "Attack",
+    "Game",
+    "Observer",
+    "PlaysConcurrently",
+    "Samples",
+    "Scorer",
+    "TargetedScorer",
+    "TellsSecrets",
+]
 
 # Some releases that the attacker can simulate: so many of them.
 Samples = Callable[[int], Sequence[Release]]
@@ -156,3 +165,11 @@ class PlaysConcurrently(Protocol):
 
     async def play_concurrently(self, address: Address) -> Trial:
         """The trial at an address, giving way to others while the mechanism waits."""
+
+
+@runtime_checkable
+class TellsSecrets(Protocol):
+    """A game that knows the secrets of a trial without running the mechanism."""
+
+    def secrets_at(self, address: Address) -> tuple[np.ndarray, int]:
+        """The secret of every target at an address, and the group of the trial."""

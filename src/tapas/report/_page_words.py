@@ -124,8 +124,9 @@ def limits(findings: Findings) -> list[str]:
         )
     if any(subject.failures for subject in findings.record.subjects):
         said.append(
-            "Trials in which the mechanism failed are left out. If it fails more often for some "
-            "data than for other, that alone can tell an attacker something."
+            "Trials in which the mechanism failed count as outcomes that the attacker sees: what a "
+            "failure is taken for is learnt from the training trials that failed. Attacks that "
+            "judge by methods of their own are judged without them."
         )
     return said
 

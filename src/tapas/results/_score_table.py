@@ -1,11 +1,11 @@
 """The one result of an attack: scores, decisions and secrets of releases x targets."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tapas.errors import ConfigError
-from tapas.game import Goal, Relation
+from tapas.game import Goal, Relation, Value
 from tapas.results._inference import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
 from tapas.results._label_inference import (
     About,
@@ -80,6 +80,45 @@ class ScoreTable:
     def num_releases(self) -> int:
         """How many releases were attacked."""
         return len(self.groups)
+
+    def with_failures(
+        self, places: np.ndarray, secrets: np.ndarray, groups: np.ndarray, guesses: np.ndarray
+    ) -> "ScoreTable":
+        """The same with releases that never came: an outcome that an attacker sees like any other.
+
+        Parameters
+        ----------
+        places : ndarray of int
+            Before which of the releases each of them belongs.
+        secrets, groups : ndarray
+            What was true, (failures, targets) and (failures,).
+        guesses : ndarray of object, (targets,)
+            What a failure is taken for, for each target; None where it says nothing. It then has
+            the lowest score of all; the highest where it is taken for the positive secret.
+        """
+        silent = np.array([self._negative if one is None else one for one in guesses])
+        rows = np.tile(silent.astype(self.decisions.dtype), (len(places), 1))
+        scores = self.scores
+        if scores is not None:
+            told = np.array([one is not None and one != self._negative for one in guesses])
+            lowest = np.where(told, np.inf, -np.inf)
+            shape = (len(places), *scores.shape[1:])
+            if scores.ndim == 3:
+                lowest = np.full(shape[1:], -np.inf)
+                for column, value in enumerate(self.goal.values):
+                    lowest[:, column][np.array([one == value for one in guesses])] = np.inf
+            scores = np.insert(scores, places, np.broadcast_to(lowest, shape), axis=0)
+        return replace(
+            self,
+            scores=scores,
+            decisions=np.insert(self.decisions, places, rows, axis=0),
+            secrets=np.insert(self.secrets, places, secrets, axis=0),
+            groups=np.insert(self.groups, places, groups),
+        )
+
+    @property
+    def _negative(self) -> Value:
+        return self.goal.values[0] if self.goal.values else False
 
     def of_target(self, position: int) -> LabelInferenceAttackSummary:
         """The summary of one target: a trial for each release."""

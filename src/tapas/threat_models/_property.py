@@ -158,9 +158,13 @@ class PropertyGame(GameDefaults):
                 seed=self.seed,
             ) from error
         return [
-            Trial(phase, number, Release(model), np.array([number % 2 == 1]), number)
-            for number, model in zip(numbers, models, strict=True)
+            Trial(phase, address.index, Release(model), *self.secrets_at(address))
+            for address, model in zip(addresses, models, strict=True)
         ]
+
+    def secrets_at(self, address: Address) -> tuple[np.ndarray, int]:
+        """Whether the training set of a trial has the property, and its group."""
+        return np.array([address.index % 2 == 1]), address.index
 
     def observation_rng(self, address: Address) -> np.random.Generator:
         """What an observer draws from."""

@@ -171,6 +171,11 @@ class TargetedGame(GameDefaults):
             raise self._failure(address, error) from error
         return self._trial(address, release, secrets)
 
+    def secrets_at(self, address: Address) -> tuple[np.ndarray, int]:
+        """The secret of every target, and the group of the trial; the mechanism is not run."""
+        _, secrets = self.data.draw_labelled(address)
+        return secrets, self.data.group_of(address.index)
+
     async def play_concurrently(self, address: Address) -> Trial:
         """The same, giving way to other trials while the mechanism waits."""
         dataset, secrets = self.data.draw_labelled(address)

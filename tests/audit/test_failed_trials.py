@@ -1,0 +1,65 @@
+"""A failed trial is an outcome: the attacker sees that nothing was released."""
+
+import numpy as np
+import pytest
+
+from tapas.attacks import ClosestDistanceMIA
+from tapas.audit import Audit
+from tapas.datasets import TabularDataset, load_sample
+from tapas.generators import Generator
+from tapas.results import Gate, decide
+from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
+
+DATA = load_sample("census", 300, seed=5)
+PUBLIC = load_sample("census", 200, seed=99)
+
+
+class CrashesFor(Generator):
+    """Ignores its data, but fails for some: with these chances where it has the target or not."""
+
+    def __init__(self, inside: float, outside: float) -> None:
+        super().__init__()
+        self.inside, self.outside = inside, outside
+
+    def fit(self, dataset: TabularDataset, **_: object) -> None:
+        target = DATA.get_records([0])
+        seen = (dataset.data == target.data.iloc[0]).all(axis=1).any()
+        self.chance = self.inside if seen else self.outside
+
+    def generate(self, num_samples: int, random_state: int | None = None) -> TabularDataset:
+        rng = np.random.default_rng(random_state)
+        if rng.random() < self.chance:
+            raise RuntimeError("no release")
+        return PUBLIC.sample(num_samples, random_state=int(rng.integers(1 << 30)))
+
+
+def _record(generator: Generator, num_train: int = 40, num_test: int = 120):
+    threat_model = TargetedMIA(
+        AuxiliaryDataKnowledge(DATA.drop_records([0]), num_training_records=20, seed=0),
+        DATA.get_records([0]),
+        BlackBoxKnowledge(generator, 5),
+        generate_pairs=False,
+        seed=1,
+    )
+    audit = Audit(threat_model, [ClosestDistanceMIA()], num_train, num_test, max_failures=num_test)
+    return audit.run(n_jobs=1)
+
+
+@pytest.mark.parametrize("num_train", [40, 2])
+def test_a_mechanism_that_fails_for_members_only_fails_its_gates(num_train: int) -> None:
+    record = _record(CrashesFor(0.8, 0.0), num_train)
+    (summary,) = record.subjects[0].summaries
+    failed = len([one for one in record.subjects[0].failures if one.phase == "test"])
+    assert len(summary) == 120
+    assert failed > 20
+    assert np.isinf(summary.scores).sum() == failed
+    assert summary.labels[np.isinf(summary.scores)].all()
+    assert decide(record, [Gate("auc", 0.6)]).state == "fail"
+
+
+def test_failures_by_chance_tell_nothing_and_keep_their_place() -> None:
+    record = _record(CrashesFor(0.3, 0.3))
+    (summary,) = record.subjects[0].summaries
+    places = sorted(one.index for one in record.subjects[0].failures if one.phase == "test")
+    np.testing.assert_array_equal(np.flatnonzero(np.isinf(summary.scores)), places)
+    assert decide(record, [Gate("auc", 0.6)]).state != "fail"
