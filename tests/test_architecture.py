@@ -79,11 +79,11 @@ PUBLIC = {
         WhiteBoxKnowledge accepts_seed uses_documented_call run_mechanism""",
     "attacks": """DOMIAS RMIA Attack BlackBoxMIA CalibratedLossMIA ClosestDistanceAIA
         ClosestDistanceMIA CombinedSetFeatures ConfidenceAIA ConfidenceMIA
-        CorrSetFeature DensityEstimator DistanceMetric EntropyMIA
+        CorrSetFeature DensityEstimator DistanceMetric EnsembleAttack EntropyMIA
         FeatureBasedSetClassifier GroundhogAttack HammingDistance HistSetFeature
         ImputationAIA LabelOnlyAIA LabelOnlyMIA LiRA LocalNeighbourhoodAttack
         LocalNeighboursWithReference LossMIA LpDistance ModifiedEntropyMIA
-        NaiveSetFeature ProbabilityEstimationAttack PropertyClassifier QuantileMIA
+        NaiveSetFeature NearnessAttack ProbabilityEstimationAttack PropertyClassifier QuantileMIA
         RandomTargetedQueryFeature RuleBasedMIA SetClassifier SetFeature
         ShadowModellingAttack StadlerNaiveSetFeature SubsetAttack SyntheticPredictorAttack
         TrainableThresholdAttack nearest_record_diagnostics sklearnDensityEstimator""",

@@ -17,8 +17,8 @@ from mixed_tables import (
 )
 
 from tapas.attacks import SubsetAttack
-from tapas.attacks.features._shared_discriminant import RIDGE, mean_auc
-from tapas.attacks.features._subset_attack import SubsetObserver
+from tapas.attacks._shared_discriminant import mean_auc
+from tapas.attacks.features._subset_attack import RIDGE, SubsetObserver
 from tapas.audit import Audit
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError, IncompatibleAttackError

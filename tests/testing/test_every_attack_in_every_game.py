@@ -63,6 +63,8 @@ LEAST = {
     "ShadowModellingAttack": 0.75,
     "GroundhogAttack": 0.9,
     "SubsetAttack": 0.9,
+    "NearnessAttack": 0.9,
+    "EnsembleAttack": 0.9,
     "LossMIA": 0.9,
     "ConfidenceMIA": 0.9,
     "EntropyMIA": 0.9,

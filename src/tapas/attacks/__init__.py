@@ -1,6 +1,7 @@
 """Attacks: how an adversary turns a release into a guess."""
 
 from tapas.attacks._base import Attack
+from tapas.attacks._ensemble import EnsembleAttack
 from tapas.attacks._threshold import TrainableThresholdAttack
 from tapas.attacks.features._corr_feature import CorrSetFeature
 from tapas.attacks.features._groundhog import GroundhogAttack
@@ -32,6 +33,7 @@ from tapas.attacks.tables._distances import DistanceMetric, HammingDistance, LpD
 from tapas.attacks.tables._domias import DOMIAS
 from tapas.attacks.tables._local_neighbourhood import LocalNeighbourhoodAttack
 from tapas.attacks.tables._nearest_record import nearest_record_diagnostics
+from tapas.attacks.tables._nearness import NearnessAttack
 from tapas.attacks.tables._neighbours_with_reference import LocalNeighboursWithReference
 from tapas.attacks.tables._probability_estimation import ProbabilityEstimationAttack
 from tapas.attacks.tables._synthetic_predictor import SyntheticPredictorAttack
@@ -50,6 +52,7 @@ __all__ = [
     "CorrSetFeature",
     "DensityEstimator",
     "DistanceMetric",
+    "EnsembleAttack",
     "EntropyMIA",
     "FeatureBasedSetClassifier",
     "GroundhogAttack",
@@ -65,6 +68,7 @@ __all__ = [
     "LpDistance",
     "ModifiedEntropyMIA",
     "NaiveSetFeature",
+    "NearnessAttack",
     "ProbabilityEstimationAttack",
     "PropertyClassifier",
     "QuantileMIA",

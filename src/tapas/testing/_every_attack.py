@@ -10,6 +10,7 @@ from tapas.attacks import (
     ClosestDistanceMIA,
     ConfidenceAIA,
     ConfidenceMIA,
+    EnsembleAttack,
     EntropyMIA,
     FeatureBasedSetClassifier,
     GroundhogAttack,
@@ -22,6 +23,7 @@ from tapas.attacks import (
     LossMIA,
     ModifiedEntropyMIA,
     NaiveSetFeature,
+    NearnessAttack,
     ProbabilityEstimationAttack,
     PropertyClassifier,
     QuantileMIA,
@@ -68,6 +70,8 @@ def _on_tables() -> tuple[Attack, ...]:
         ShadowModellingAttack(naive, "ShadowModelling"),
         GroundhogAttack(model=RandomForestClassifier(20), label="Groundhog"),
         SubsetAttack(number=60, label="Subsets"),
+        NearnessAttack(label="Nearness"),
+        EnsembleAttack((SubsetAttack(number=60), NearnessAttack()), label="Ensemble"),
     )
 
 
