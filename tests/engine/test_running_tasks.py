@@ -2,10 +2,13 @@
 
 import os
 import signal
-from concurrent.futures import ThreadPoolExecutor
+import subprocess
+import sys
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -41,8 +44,6 @@ def test_results_do_not_depend_on_where_tasks_run() -> None:
 
 
 def test_a_foreign_executor_is_used() -> None:
-    from concurrent.futures import Executor, Future
-
     class Recording(Executor):
         calls = 0
 
@@ -178,3 +179,104 @@ def test_wrong_numbers_of_jobs_are_refused(jobs: Any) -> None:
 def test_jobs_are_counted_from_the_cores() -> None:
     assert Workers(3).count() == 3
     assert Workers(-1).count() == Workers().count() >= 1
+
+
+class Clock:
+    """Time that passes only where a task says so."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr("tapas.engine._tasks.time.perf_counter", lambda: self.now)
+        monkeypatch.setattr("tapas.engine._tasks.Workers.count", lambda workers: 2)
+        monkeypatch.setattr("tapas.engine._tasks._run_in_processes", self._note)
+        self.left: list[int] = []
+
+    def _note(self, count: int, task: Any, keys: list[int], deliver: Any) -> None:
+        self.left = keys
+
+
+@pytest.mark.parametrize(
+    ("first", "others", "here"),
+    [(2.0, 0.001, 1000), (0.001, 0.001, 1000), (0.001, 0.02, 9), (5.0, 5.0, 2)],
+)
+def test_processes_are_started_for_what_is_long_and_not_for_a_slow_start(
+    first: float, others: float, here: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+
+    def task(key: int) -> int:
+        clock.now += first if key == 0 else others
+        return key
+
+    received = collect(task, list(range(1000)), None)
+    assert sorted([*received, *clock.left]) == list(range(1000))
+    assert len(received) == here
+
+
+class Postman(Executor):
+    """Runs chunks here, and weighs what it is given; each worker has a memory of its own."""
+
+    def __init__(self, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._max_workers, self.sent, self.patch = workers, [], monkeypatch
+        self.memories: list[dict[str, Any]] = [{} for _ in range(workers)]
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        memory = self.memories[len(self.sent) % 3 % len(self.memories)]
+        self.sent.append(len(cloudpickle.dumps(args)))
+        self.patch.setattr("tapas.engine._tasks._received_tasks", memory)
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_task_is_sent_once_to_each_worker(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.random.default_rng(0).normal(size=10_000)
+    monkeypatch.setattr("tapas.engine._tasks.SECONDS_PER_CHUNK", 0.0)
+
+    def task(key: int) -> float:
+        return float(table[key])
+
+    executor = Postman(number, monkeypatch)
+    received = collect(task, KEYS, Workers(executor=executor))
+    assert received == {key: table[key] for key in KEYS}
+    assert len(executor.sent) >= len(KEYS)
+    assert sum(size > table.nbytes for size in executor.sent) == number
+
+
+def test_libraries_that_a_task_imports_find_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+
+    def task(key: int) -> tuple[str | None, ...]:
+        return os.environ.get("OMP_NUM_THREADS"), os.environ.get("MKL_NUM_THREADS")
+
+    assert collect(task, [1], Workers(1)) == {1: ("1", "1")}
+    assert os.environ["OMP_NUM_THREADS"] == "7"
+    assert "MKL_NUM_THREADS" not in os.environ
+
+
+TORCH_COMES_LATE = """
+from tapas.engine import Workers, run_tasks
+
+def task(key):
+    import torch
+    torch.ones(3).sum()
+    return torch.get_num_threads()
+
+import numpy, threadpoolctl
+usual = max(one["num_threads"] for one in threadpoolctl.threadpool_info())
+found = {}
+run_tasks(task, [1, 2], receive=found.__setitem__, workers=Workers(1))
+import torch
+print(found, torch.get_num_threads() == usual)
+"""
+
+
+@pytest.mark.slow
+def test_torch_that_a_task_imports_is_limited_and_set_free_again() -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    command = [sys.executable, "-c", TORCH_COMES_LATE]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "{1: 1, 2: 1} True"

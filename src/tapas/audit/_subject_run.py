@@ -161,48 +161,55 @@ class SubjectRun:
     def judged(self, count: int) -> list[LabelInferenceAttackSummary]:
         """Summaries of the first `count` test trials that were played."""
         found: Summaries = {}
-        for part in self._parts:
-            if not self._has_crashed(part.attack):
-                self._score(part, count, found)
+        for position, attack in enumerate(self.attacks):
+            parts = [part for part in self._parts if part.attack is attack]
+            if parts and not self._has_crashed(attack):
+                self._score(parts, position, count, found)
         for attack in self._by_doors:
             self._ask(attack, count, found)
         return [found[key] for key in sorted(found)]
 
-    def _score(self, part: _Part, count: int, found: Summaries) -> None:
-        try:
-            board = self.player.board(part.observer, "test", count)
-            new = board.of_releases(slice(part.num_judged, None)).of_targets(part.targets)
-            if len(new):
-                part.judged.append(judge(part.scorer, new))
-            summaries = self._table(part, count).summaries()
-        except MechanismError:
-            raise
-        except Exception as error:
-            self._note_crash(part.attack, self._name(part.targets), error)
-            return
-        first = part.targets.start or 0
-        position = self.attacks.index(part.attack)
-        for number, summary in enumerate(summaries):
-            found[first + number, position] = summary
+    def _score(self, parts: Sequence[_Part], position: int, count: int, found: Summaries) -> None:
+        """Let an attack judge what it has not judged yet; what was observed is read once."""
+        boards: dict[int, Board] = {}
+        game = self.player.game
+        labels, coins = game.target_labels, game.setting.coins
+        for part in parts:
+            try:
+                known = part.num_judged
+                if known not in boards:
+                    boards[known] = self.player.board(part.observer, "test", count, known)
+                if len(boards[known]):
+                    part.judged.append(judge(part.scorer, boards[known].of_targets(part.targets)))
+                table = self._table(part, labels[part.targets], coins)
+                table = with_failures(table, self.player, count, part.targets)
+                summaries = table.summaries()
+            except MechanismError:
+                raise
+            except Exception as error:
+                self._note_crash(part.attack, self._name(part.targets), error)
+                continue
+            first = part.targets.start or 0
+            for number, summary in enumerate(summaries):
+                found[first + number, position] = summary
 
-    def _table(self, part: _Part, count: int) -> ScoreTable:
+    def _table(self, part: _Part, targets: tuple[str, ...], coins: bool) -> ScoreTable:
         game = self.player.game
         scores = [one.scores for one in part.judged if one.scores is not None]
         boards = [one.board for one in part.judged]
-        table = ScoreTable(
+        return ScoreTable(
             scores=np.concatenate(scores) if len(scores) == len(boards) else None,
             decisions=np.concatenate([one.decisions for one in part.judged]),
             secrets=np.concatenate([board.secrets for board in boards]),
             groups=np.concatenate([board.groups for board in boards]),
-            targets=game.target_labels[part.targets],
+            targets=targets,
             goal=game.goal,
             relation=game.relation,
             mechanism=game.label,
             attack=part.attack.label,
             data=game.data_label,
-            coins=game.setting.coins,
+            coins=coins,
         )
-        return with_failures(table, self.player, count, part.targets)
 
     def _ask(
         self,

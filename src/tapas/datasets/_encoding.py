@@ -45,7 +45,7 @@ class EncodedTable:
     index: pd.Index
 
     def __len__(self) -> int:
-        return len(self.index)
+        return len(self.codes)
 
     @property
     def nbytes(self) -> int:

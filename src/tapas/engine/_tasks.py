@@ -19,10 +19,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tapas._random import preserved_globals
+from tapas.engine._one_thread import one_thread
 from tapas.engine._progress import Progress, Silent
 from tapas.errors import ConfigError, ReproducibilityWarning, TapasError
 
 WORTH_STARTING_PROCESSES = 3.0  # seconds of serial work left
+WORTH_FORECASTING = 0.15  # seconds of work that such a forecast rests on
 SECONDS_PER_CHUNK = 0.5
 MAX_LOST_POOLS = 3
 
@@ -32,6 +34,8 @@ Task = Callable[[Key], Value]
 Receive = Callable[[Key, Value], None]
 # values of the keys that went well, the error that stopped the rest, seconds
 Chunk = tuple[list[Value], BaseException | None, float]
+# sends keys to an executor, with the task itself or without; None comes back if it is missing
+Submit = Callable[[Executor, list[Key], bool], Future[Chunk[Value] | None]]
 
 
 class TaskFailedError(TapasError, RuntimeError):
@@ -116,7 +120,8 @@ def run_tasks(
     remaining = list(keys)
     if workers.executor is not None:
         with _same_everywhere():
-            _run_on(workers.executor, workers.count(), task, remaining, deliver)
+            submit = _hand_over(task) if workers.are_threads else _sender(task)
+            _run_on(workers.executor, workers.count(), submit, remaining, deliver)
         return
     if workers.n_jobs is None or workers.count() == 1:
         patience = WORTH_STARTING_PROCESSES if workers.count() > 1 else None
@@ -127,10 +132,8 @@ def run_tasks(
 
 @contextmanager
 def _same_everywhere() -> Iterator[None]:
-    """Numerical libraries on one thread, so that sums add up in one order; globals put back."""
-    import threadpoolctl
-
-    with threadpoolctl.threadpool_limits(limits=1), preserved_globals():
+    """Numerical libraries on one thread; globals put back."""
+    with one_thread(), preserved_globals():
         yield
 
 
@@ -140,8 +143,10 @@ def _run_here(
     deliver: Receive[Key, Value],
     patience: float | None,
 ) -> list[Key]:
-    """Run keys in order; return the rest if more than `patience` seconds would be left."""
-    start = time.perf_counter()
+    """Run keys in order; return the rest if more than `patience` seconds would be left.
+
+    The first key does not count: with it come imports and caches.
+    """
     with _same_everywhere():
         for done, key in enumerate(keys):
             try:
@@ -149,9 +154,12 @@ def _run_here(
             except Exception as error:
                 raise TaskFailedError(key) from error
             deliver(key, value)
-            left = len(keys) - done - 1
-            mean = (time.perf_counter() - start) / (done + 1)
-            if patience is not None and left > 1 and mean * left > patience:
+            if done == 0:
+                start = time.perf_counter()
+                continue
+            left, spent = len(keys) - done - 1, time.perf_counter() - start
+            is_long = patience is not None and spent * left / done > patience
+            if is_long and left > 1 and spent > WORTH_FORECASTING:
                 return keys[done + 1 :]
     return []
 
@@ -169,14 +177,22 @@ def _run_in_processes(
         done.add(positions[id(key)])
         deliver(key, value)
 
-    if not _can_travel(task):
+    try:
+        submit = _sender(task)
+    except Exception as error:
+        warnings.warn(
+            f"the work runs on one core because part of it cannot be sent to another process "
+            f"({error})",
+            ReproducibilityWarning,
+            stacklevel=2,
+        )
         _run_here(task, keys, deliver, None)
         return
     for attempt in range(MAX_LOST_POOLS):
         left = [key for position, key in enumerate(keys) if position not in done]
         try:
             pool = get_reusable_executor(max_workers=count, initializer=_end_with_parent)
-            _run_on(pool, count, task, left, deliver_once)
+            _run_on(pool, count, submit, left, deliver_once)
             return
         except BrokenProcessPool as error:
             if attempt == MAX_LOST_POOLS - 1:
@@ -196,45 +212,37 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _can_travel(task: Callable[..., object]) -> bool:
-    import cloudpickle
-
-    try:
-        cloudpickle.dumps(task)
-    except Exception as error:
-        warnings.warn(
-            f"the work runs on one core because part of it cannot be sent to another process "
-            f"({error})",
-            ReproducibilityWarning,
-            stacklevel=2,
-        )
-        return False
-    return True
-
-
 def _run_on(
     executor: Executor,
     count: int,
-    task: Task[Key, Value],
+    submit: Submit[Key, Value],
     keys: list[Key],
     deliver: Receive[Key, Value],
 ) -> None:
-    """Feed an executor chunk by chunk, each sized to take about half a second."""
-    submit = _submitter(executor, task)
+    """Feed an executor chunk by chunk, each sized to take about half a second.
+
+    The first chunk of each worker brings the task; a worker that has not got it, because it came
+    later or another got two, says so and is sent the chunk again with the task.
+    """
     order = {id(key): rank for rank, key in enumerate(keys)}
     queue = deque(keys)
-    running: dict[Future[Chunk[Value]], list[Key]] = {}
+    running: dict[Future[Chunk[Value] | None], list[Key]] = {}
     failures: list[tuple[Key, BaseException]] = []
-    size = 1
+    size, to_equip = 1, count
     try:
         while running or (queue and not failures):
             while queue and not failures and len(running) < 2 * count:
                 chunk = [queue.popleft() for _ in range(min(size, len(queue)))]
-                running[submit(chunk)] = chunk
+                running[submit(executor, chunk, to_equip > 0)] = chunk
+                to_equip -= 1
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 chunk = running.pop(future)
-                values, error, seconds = future.result()
+                done = future.result()
+                if done is None:
+                    running[submit(executor, chunk, True)] = chunk
+                    continue
+                values, error, seconds = done
                 for key, value in zip(chunk, values, strict=False):
                     deliver(key, value)
                 if error is not None:
@@ -250,16 +258,22 @@ def _run_on(
         raise TaskFailedError(key) from error
 
 
-def _submitter(
-    executor: Executor, task: Task[Key, Value]
-) -> Callable[[list[Key]], "Future[Chunk[Value]]"]:
-    if isinstance(executor, ThreadPoolExecutor):
-        return lambda chunk: executor.submit(_run_chunk, task, chunk)
+def _hand_over(task: Task[Key, Value]) -> Submit[Key, Value]:
+    """For threads, which share the task."""
+    return lambda executor, chunk, whole: executor.submit(_run_chunk, task, chunk)
+
+
+def _sender(task: Task[Key, Value]) -> Submit[Key, Value]:
+    """For processes: the task itself where `whole`, else its digest."""
     import cloudpickle
 
     payload = cloudpickle.dumps(task)
     digest = hashlib.blake2b(payload).hexdigest()
-    return lambda chunk: executor.submit(_run_sent_chunk, digest, payload, chunk)
+
+    def submit(executor: Executor, chunk: list[Key], whole: bool) -> "Future[Chunk[Value] | None]":
+        return executor.submit(_run_sent_chunk, digest, payload if whole else None, chunk)
+
+    return submit
 
 
 def _run_chunk(task: Task[Key, Value], keys: list[Key]) -> Chunk[Value]:
@@ -278,12 +292,14 @@ _received_tasks: dict[str, Callable[[Any], Any]] = {}
 _one_at_a_time = threading.Lock()
 
 
-def _run_sent_chunk(digest: str, payload: bytes, keys: list[Any]) -> Chunk[Any]:
-    """Runs in a worker: unpack the task once, keep it for the next chunks."""
+def _run_sent_chunk(digest: str, payload: bytes | None, keys: list[Any]) -> Chunk[Any] | None:
+    """Runs in a worker: unpack the task once, keep it; None if it is not here yet."""
     import cloudpickle
 
     with _one_at_a_time, _same_everywhere():
         if digest not in _received_tasks:
+            if payload is None:
+                return None
             _received_tasks.clear()
             _received_tasks[digest] = cloudpickle.loads(payload)
         values, error, seconds = _run_chunk(_received_tasks[digest], keys)

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Thread
 
 import numpy as np
@@ -75,10 +76,13 @@ class Player:
     num_concurrent: int = 1
     round: int = 0
 
-    def board(self, observer: Observer, phase: Phase, count: int) -> Board:
-        """What an observer sees in the first `count` trials that do not fail."""
+    def board(self, observer: Observer, phase: Phase, count: int, skip: int = 0) -> Board:
+        """What an observer sees in those of the first `count` trials that do not fail.
+
+        The first `skip` of these are left out.
+        """
         key = observer.key  # an attack may change as it looks
-        indices = self._played(phase, count, {key: observer}, None)
+        indices = self._played(phase, count, {key: observer}, None)[skip:]
         seen = self.ledger.observations(key, phase)
         goal, judged = self.game.goal, self.game.judged(phase)
         if not indices:
@@ -159,7 +163,7 @@ class Player:
 
         return [index for index in range(count) if is_missing(index)]
 
-    @property
+    @cached_property
     def _replays(self) -> bool:
         """Whether a release is more than its data, so that it must be made again to be seen."""
         return self.game.setting.mechanism
