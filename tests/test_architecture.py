@@ -32,8 +32,9 @@ PUBLIC = {
         Reading TableFile TabularDataset TabularRecord choices_from_words create_canary load_sample
         locate most_isolated pack_table read_file read_frame read_schema_beside
         read_table record_isolation select_vulnerable_records unpack_table write_table""",
-    "engine": """Entry FolderStore MemoryStore Progress Silent Store TaskFailedError TimeLimitError
-        Workers open_progress run_tasks time_limit""",
+    "engine": """CodeExitError Entry FolderStore LostError MemoryStore Progress Silent Store
+        TaskFailedError TimeLimitError Workers end_family end_workers guarded interruptible
+        open_progress run_tasks tell_limits""",
     "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
         GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw

@@ -191,7 +191,7 @@ class Clock:
         monkeypatch.setattr("tapas.engine._tasks._run_in_processes", self._note)
         self.left: list[int] = []
 
-    def _note(self, count: int, task: Any, keys: list[int], deliver: Any) -> None:
+    def _note(self, count: int, task: Any, keys: list[int], *rest: Any) -> None:
         self.left = keys
 
 
@@ -280,3 +280,45 @@ def test_torch_that_a_task_imports_is_limited_and_set_free_again() -> None:
     command = [sys.executable, "-c", TORCH_COMES_LATE]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "{1: 1, 2: 1} True"
+
+
+def test_processes_that_left_for_want_of_work_are_replaced() -> None:
+    from tapas.engine._process import PROCESSES
+
+    collect(work, KEYS[:4], Workers(2))
+    for process in list(PROCESSES._idle):
+        process._process.kill()
+        process._process.wait()
+    assert collect(work, KEYS[:4], Workers(2)) == collect(work, KEYS[:4], Workers(1))
+
+
+def test_a_key_that_is_lost_has_the_value_that_is_given_for_it() -> None:
+    def task(key: int) -> int:
+        if key == 1002:
+            os._exit(0)
+        return key
+
+    received: dict[int, Any] = {}
+    run_tasks(
+        task,
+        KEYS[:5],
+        receive=received.__setitem__,
+        workers=Workers(1, isolated=True),
+        lost=lambda key, error: str(error),
+    )
+    expected = {key: key for key in KEYS[:5]} | {1002: "its process ended (exit status 0)"}
+    assert received == expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_enough_is_enough_but_leaves_no_gap(jobs: int) -> None:
+    received: dict[int, int] = {}
+    run_tasks(
+        lambda key: key,
+        KEYS,
+        receive=received.__setitem__,
+        workers=Workers(jobs),
+        enough=lambda: len(received) >= 3,
+    )
+    assert 3 <= len(received) < len(KEYS)
+    assert sorted(received) == KEYS[: len(received)]

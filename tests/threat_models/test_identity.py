@@ -29,6 +29,8 @@ runs = Counter()
 class Keeps(Generator):
     """Releases some of the rows, as a parameter that nobody else knows of says."""
 
+    any_number = True
+
     def __init__(self, keep: int = 20) -> None:
         self._keep = keep
 

@@ -135,7 +135,7 @@ class Audit:
         cautions: list[str] = []
         seconds: list[float] = []
         for subject in self.subjects:
-            found = check_subject(subject.threat_model, self.attacks, self.num_train)
+            found = check_subject(subject.threat_model, self.attacks, self.num_train, self.timeout)
             problems += [f"{subject.label}: {problem}" for problem in found.problems]
             cautions += [f"{subject.label}: {caution}" for caution in found.cautions]
             seconds += [] if found.seconds_per_trial is None else [found.seconds_per_trial]
@@ -193,6 +193,7 @@ class Audit:
         progress: Callable[..., Progress] | None = None,
         *,
         n_jobs: int | None = None,
+        isolated: bool = False,
     ) -> AuditRecord:
         """Play all trials, judge all attacks.
 
@@ -208,9 +209,12 @@ class Audit:
             Built with ``total=``; a bar on a terminal by default.
         n_jobs : int, optional
             Number of local processes.
+        isolated : bool
+            No trial runs in this process, so that one which ends it is lost alone; so it is
+            anyway where there are several processes, or a time limit.
         """
         start = time.perf_counter()
-        asked, workers = self.asked(), Workers(n_jobs, executor)
+        asked, workers = self.asked(), Workers(n_jobs, executor, isolated)
         with _opened(store) as folder:
             if folder is not None:
                 folder.begin(asked)
@@ -223,7 +227,7 @@ class Audit:
                 question=asked,
                 fingerprint=digest_of(asked),
                 seed=self.subjects[0].threat_model.seed,
-                subjects=tuple(outcome for outcome, _ in outcomes),
+                subjects=tuple(outcome for outcome, _, _ in outcomes),
                 claim=self.claim,
                 gates=tuple(self.gates),
                 provenance={
@@ -231,7 +235,8 @@ class Audit:
                     "finished": now(),
                     "seconds": round(time.perf_counter() - start, 3),
                 },
-                stopped="; ".join(reason for _, reason in outcomes if reason) or None,
+                stopped="; ".join(reason for _, reason, _ in outcomes if reason) or None,
+                complete=all(complete for _, _, complete in outcomes),
             )
             if folder is not None:
                 folder.finish(record)
@@ -243,7 +248,7 @@ class Audit:
         folder: RunFolder | None,
         workers: Workers,
         progress: Callable[..., Progress] | None,
-    ) -> tuple[AuditedSubject, str | None]:
+    ) -> tuple[AuditedSubject, str | None, bool]:
         subject = self.subjects[number]
         model = subject.threat_model
         if folder is not None:
@@ -258,7 +263,7 @@ class Audit:
             policy=TrialPolicy(self.max_failures, self.timeout, self.keep_data),
             tracker=progress,
         )
-        summaries, stopped = self._judged(run)
+        summaries, stopped, complete = self._judged(run)
         about = model.judged_records()
         outcome = AuditedSubject(
             name=subject.label,
@@ -269,16 +274,17 @@ class Audit:
             trials=run.played(),
             records=None if about is None else about.to_dict("list"),
         )
-        return outcome, stopped
+        return outcome, stopped, complete
 
-    def _judged(self, run: SubjectRun) -> tuple[list[LabelInferenceAttackSummary], str | None]:
+    def _judged(
+        self, run: SubjectRun
+    ) -> tuple[list[LabelInferenceAttackSummary], str | None, bool]:
+        """Summaries, why playing ended early if it did, and whether the run is complete."""
         try:
             run.learn()
-            return self._tested(run)
+            return (*self._tested(run), True)
         except MechanismError as error:
-            # The run stops with what it has: finished trials are judged.
-            played = run.played()["test"]
-            return (run.judged(played) if played else []), str(error)
+            return run.judged_before(error), str(error), False
 
     def _tested(self, run: SubjectRun) -> tuple[list[LabelInferenceAttackSummary], str | None]:
         if self.stop_early is None:

@@ -15,7 +15,8 @@ from tapas.audit._config_parts import ModelPart
 from tapas.audit._tables import Tables
 from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset
-from tapas.errors import ConfigError, TapasError
+from tapas.engine import guarded
+from tapas.errors import ConfigError, MechanismError, TapasError
 from tapas.models import (
     EncodedModel,
     Model,
@@ -72,7 +73,15 @@ def _audited(
     """The model that is about to be released: trained here, or read from a file."""
     if part.file is None and trainer is not None:
         rng = part_stream(config.seed, Parts.AUDITED_MODEL)
-        return trainer.train(members.X, members.y, rng=rng)
+        try:
+            with guarded(config.trials.timeout):
+                return trainer.train(members.X, members.y, rng=rng)
+        except TapasError:
+            raise
+        except Exception as error:
+            raise MechanismError(
+                f"{names.where}: model: training it failed: {type(error).__name__}: {error}"
+            ) from error
     file = names.folder / str(part.file)
     names.remember_file(str(part.file), file)
     return EncodedModel(as_model(Path(file)), OneHotInputs.learn(members.X))

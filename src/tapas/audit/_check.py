@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tapas._random import stream
 from tapas.compat import AttackDoors, GameThreatModel, needs_of
+from tapas.engine import guarded
 from tapas.errors import TapasError
 from tapas.game import Address, Briefing, Game, Phase, Release, TableBriefing, unfit
 
@@ -44,7 +45,10 @@ def check_names(names: Sequence[str], what: str) -> list[str]:
 
 
 def check_subject(
-    threat_model: GameThreatModel, attacks: Sequence[AttackDoors], num_train: int | None
+    threat_model: GameThreatModel,
+    attacks: Sequence[AttackDoors],
+    num_train: int | None,
+    timeout: float | None = None,
 ) -> CheckReport:
     """Ask whether attacks fit; where tables are released, let them look at one of each phase."""
     game = threat_model.game
@@ -65,7 +69,7 @@ def check_subject(
         start = time.perf_counter()
         phases: list[Phase] = ["test"] if game.rounds("train") == 0 else ["train", "test"]
         for phase in phases:
-            problems += _look(threat_model, attacks, phase)
+            problems += _look(threat_model, attacks, phase, timeout)
         seconds = (time.perf_counter() - start) / len(phases)
     return CheckReport(
         tuple(dict.fromkeys(problems)),
@@ -74,8 +78,13 @@ def check_subject(
     )
 
 
-def _look(threat_model: GameThreatModel, attacks: Sequence[AttackDoors], phase: Phase) -> list[str]:
-    game = threat_model.game
+def _look(
+    threat_model: GameThreatModel,
+    attacks: Sequence[AttackDoors],
+    phase: Phase,
+    timeout: float | None,
+) -> list[str]:
+    game = threat_model.game.within(timeout)
     try:
         trial = game.play([Address(game.seed, phase, 0)])[0]
     except TapasError as error:
@@ -86,8 +95,9 @@ def _look(threat_model: GameThreatModel, attacks: Sequence[AttackDoors], phase: 
         if attack.writes_doors:
             continue
         try:
-            observer = threat_model.player().observer(attack)
-            observer(release, briefing, rng=stream(0))
+            with guarded():
+                observer = threat_model.player().observer(attack)
+                observer(release, briefing, rng=stream(0))
         except Exception as error:
             problems.append(f"{attack.label}: {error}")
     return problems

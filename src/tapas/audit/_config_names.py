@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from tapas._validate import listing
+from tapas.engine import guarded
 from tapas.errors import ConfigError, TapasError
 
 _BASES = {"attacks": "Attack", "generators": "Generator"}
@@ -54,7 +55,8 @@ class Names:
         if label is not None and _accepts(cls, "label"):
             arguments["label"] = label
         try:
-            return cls(**arguments)
+            with guarded():
+                return cls(**arguments)
         except TapasError as error:
             raise ConfigError(f"{self.where}: {key}: {error}") from error
         except (TypeError, ValueError) as error:
@@ -90,7 +92,8 @@ class Names:
         if str(self.folder) not in sys.path:
             sys.path.insert(0, str(self.folder))
         try:
-            module = importlib.import_module(module_name)
+            with guarded():
+                module = importlib.import_module(module_name)
         except Exception as error:
             raise ConfigError(
                 f"{self.where}: {key}: {module_name} cannot be imported: "

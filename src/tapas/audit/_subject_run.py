@@ -1,14 +1,15 @@
 """Carry an audit out on one subject: play, learn once, score what is new at each look."""
 
 import copy
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tapas.audit._failed_trials import with_failures
 from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
-from tapas.engine import Progress, Workers
+from tapas.engine import Progress, Workers, guarded
 from tapas.errors import MechanismError
 from tapas.game import (
     PHASES,
@@ -86,6 +87,7 @@ class SubjectRun:
         self.num_test = self._number("test", num_test)
         self._parts: list[_Part] = []
         self._by_doors: list[AttackDoors] = []
+        self._stop: tuple[Phase, int] | None = None
 
     def _number(self, phase: Phase, asked: int | None) -> int:
         available = self.player.game.rounds(phase)
@@ -112,7 +114,8 @@ class SubjectRun:
                 refuse_unfit(needs_of(attack), attack.label, self.player.game.setting)
                 if attack.writes_doors:
                     self._by_doors.append(attack)
-                else:
+                    continue
+                with guarded():
                     found[attack] = self.player.observer(attack)
             except MechanismError:
                 raise
@@ -145,7 +148,8 @@ class SubjectRun:
         for targets in learning_parts(attack, game):
             try:
                 about = board.of_targets(targets) if len(board) else board
-                scorer = attack.fit(about, rng=game.fitting_rng())
+                with guarded():
+                    scorer = attack.fit(about, rng=game.fitting_rng())
                 self._parts.append(_Part(attack, observer, scorer, targets))
             except Exception as error:
                 self._note_crash(attack, self._name(targets), error)
@@ -157,6 +161,14 @@ class SubjectRun:
         observers = {part.attack: part.observer for part in self._parts}
         self._play("test", count, observers)
         return self.judged(count)
+
+    def judged_before(self, stop: MechanismError) -> list[LabelInferenceAttackSummary]:
+        """Summaries of the test trials before the one that ended the run; no other is looked at."""
+        in_test = stop.phase == "test"
+        self._stop = ("test" if in_test else "train", stop.index or 0)
+        self.threat_model.policy = replace(self.player.policy, max_failures=sys.maxsize)
+        self.player = self.threat_model.player()
+        return self.judged(stop.index) if in_test and stop.index else []
 
     def judged(self, count: int) -> list[LabelInferenceAttackSummary]:
         """Summaries of the first `count` test trials that were played."""
@@ -180,7 +192,9 @@ class SubjectRun:
                 if known not in boards:
                     boards[known] = self.player.board(part.observer, "test", count, known)
                 if len(boards[known]):
-                    part.judged.append(judge(part.scorer, boards[known].of_targets(part.targets)))
+                    new = boards[known].of_targets(part.targets)
+                    with guarded():
+                        part.judged.append(judge(part.scorer, new))
                 table = self._table(part, labels[part.targets], coins)
                 table = with_failures(table, self.player, count, part.targets)
                 summaries = table.summaries()
@@ -222,8 +236,9 @@ class SubjectRun:
         views = list(model) if isinstance(model, TargetViews) else [model]
         for number, view in enumerate(views):
             try:
-                attack.train(view, self.num_train)
-                summary = view.test(attack, count)
+                with guarded():
+                    attack.train(view, self.num_train)
+                    summary = view.test(attack, count)
                 if isinstance(summary, LabelInferenceAttackSummary):
                     found[number, self.attacks.index(attack)] = summary
             except MechanismError:
@@ -239,11 +254,22 @@ class SubjectRun:
             TrialFailure(phase, index, message)
             for phase in PHASES
             for index, message in sorted(self.player.ledger.failures(phase).items())
+            if self._counts(phase, index, stop=True)
         ]
 
     def played(self) -> dict[str, int]:
         """How many trials were played, by phase."""
-        return {phase: len(self.player.ledger.indices(phase)) for phase in PHASES}
+        return {
+            phase: sum(self._counts(phase, i) for i in self.player.ledger.indices(phase))
+            for phase in PHASES
+        }
+
+    def _counts(self, phase: Phase, index: int, *, stop: bool = False) -> bool:
+        """Whether a trial comes before the one that ended the run, or with `stop` is that one."""
+        if self._stop is None:
+            return True
+        at, last = (PHASES.index(phase), index), (PHASES.index(self._stop[0]), self._stop[1])
+        return at < last or (stop and at == last)
 
     def _name(self, targets: slice) -> str:
         names = self.player.game.target_labels[targets]

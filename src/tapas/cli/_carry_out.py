@@ -1,15 +1,13 @@
 """Run an audit into a folder and say what came of it."""
 
-import signal
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
 
+from tapas.cli import _supervise
 from tapas.errors import TapasError
 from tapas.results import AuditRecord, Verdict, decide
 
@@ -17,6 +15,16 @@ from tapas.results import AuditRecord, Verdict, decide
 def default_folder(audit_file: Path) -> Path:
     """The folder of a run: beside the audit file, under its name."""
     return audit_file.with_name(f"{audit_file.stem}-run")
+
+
+@contextmanager
+def foreign_code() -> Iterator[None]:
+    """Where code that an audit names is imported and run: it can be interrupted, and ended."""
+    from tapas.engine import interruptible
+
+    _supervise.tell_limits_to_parent()
+    with interruptible():
+        yield
 
 
 def refuse_problems(audit: Any, audit_file: Path) -> Any:
@@ -31,14 +39,14 @@ def carry_out(
     audit: Any, folder: Path, *, n_jobs: int | None, executor: Any = None, quiet: bool = False
 ) -> AuditRecord:
     """Run, or go on; Ctrl-C and a polite end by the system leave a run that can go on."""
-    from tapas.engine import Silent
+    from tapas.engine import Silent, end_workers
 
-    with _ended_like_interrupted():
-        try:
-            return audit.run(folder, executor, Silent if quiet else None, n_jobs=n_jobs)
-        except BaseException:
-            _stop_workers()
-            raise
+    apart = _supervise.isolated or executor is not None
+    try:
+        return audit.run(folder, executor, Silent if quiet else None, n_jobs=n_jobs, isolated=apart)
+    except BaseException:
+        end_workers()
+        raise
 
 
 def publish(record: AuditRecord, folder: Path) -> Path:
@@ -66,33 +74,3 @@ def say_verdict(record: AuditRecord, page: Path) -> Verdict:
             click.echo(f"  {len(subject.failures)} runs of {subject.name} failed, first: {first}")
     click.echo(f"Report: {page}")
     return verdict
-
-
-@contextmanager
-def _ended_like_interrupted() -> Iterator[None]:
-    """A request to end (SIGTERM) is treated like Ctrl-C."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, end)
-    except ValueError:  # not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _stop_workers() -> None:
-    """End local worker processes now; what they had under way is played again."""
-    if "loky" not in sys.modules:
-        return
-    from loky import reusable_executor
-
-    pool = getattr(reusable_executor, "_executor", None)
-    if pool is not None:
-        with suppress(Exception):
-            pool.shutdown(wait=True, kill_workers=True)

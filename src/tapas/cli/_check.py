@@ -13,11 +13,12 @@ def command(audit_file: Path) -> None:
     Plays one trial of each kind, and says how long all of them would take.
     """
     from tapas.audit import load_audit
-    from tapas.cli._carry_out import refuse_problems
+    from tapas.cli._carry_out import foreign_code, refuse_problems
     from tapas.cli._words import duration
 
-    audit = load_audit(audit_file)
-    found = refuse_problems(audit, audit_file)
+    with foreign_code():
+        audit = load_audit(audit_file)
+        found = refuse_problems(audit, audit_file)
     for caution in dict.fromkeys(found.cautions):
         click.echo(f"Note: {' '.join(caution.split())}")
     click.echo(f"{audit_file} can run: {', '.join(attack.label for attack in audit.attacks)}")

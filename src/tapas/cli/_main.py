@@ -1,6 +1,7 @@
 """The command group, its exit codes, and how errors are told."""
 
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -9,6 +10,8 @@ from typing import Any
 import click
 
 from tapas import __version__
+from tapas.cli._streams import forgive
+from tapas.cli._supervise import supervised
 from tapas.errors import TapasError
 
 FINE, GATE_FAILED, INTERRUPTED, INTERNAL, USAGE, NOTHING_RAN, INCONCLUSIVE = range(7)
@@ -25,6 +28,8 @@ _COMMANDS = {
     "plan": "How many trials it takes to see a violation.",
     "schema": "JSON schema of audit files, for editors.",
 }
+_KEEPS_TRIALS = ("demo", "run", "release")
+_RUNS_CODE = (*_KEEPS_TRIALS, "check", "plan")
 _EXIT_CODES = """\b
 Exit codes: 0 fine, 1 a gate failed, 2 interrupted, 3 internal error,
 4 usage or configuration error, 5 nothing ran, 6 a gate is inconclusive."""
@@ -60,7 +65,14 @@ def group(debug: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(run(given))
+    forgive()
+    command = next((word for word in given if not word.startswith("-")), "")
+    if command in _RUNS_CODE and hasattr(os, "fork"):
+        code = supervised(lambda: run(given), goes_on=command in _KEEPS_TRIALS)
+    else:
+        code = run(given)
+    sys.stdout.flush()
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -92,17 +104,13 @@ def _outcome(error: BaseException) -> tuple[int, str]:
         return error.exit_code, ""
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return INTERRUPTED, "interrupted"
-    if isinstance(error, BrokenPipeError):
-        # Nobody reads any more; a second complaint at exit would only confuse.
-        sys.stdout = None
-        return FINE, ""
     if isinstance(error, TapasError):
         return USAGE, _line(str(error))
     if isinstance(error, OSError) and error.strerror:
         name = f"{error.filename}: " if error.filename is not None else ""
         return USAGE, _line(f"{name}{error.strerror}")
     if isinstance(error, SystemExit):
-        return error.code if isinstance(error.code, int) else INTERNAL, ""
+        return NOTHING_RAN, _line(f"code of the audit called sys.exit({error.code!r})")
     words = _line(f"{type(error).__name__}: {error}")
     return INTERNAL, f"{words} (internal error: run again with --debug to see where)"
 

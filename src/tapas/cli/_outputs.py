@@ -58,6 +58,13 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
     }
 
 
+def forget(*paths: Path | None) -> None:
+    """Remove verdicts of an earlier run, lest they be taken for that of one which fails."""
+    for path in paths:
+        if path is not None and path.is_file():
+            path.unlink()
+
+
 def write_json(path: Path, record: AuditRecord, verdict: Verdict) -> None:
     """Write the verdict as JSON."""
     text = json.dumps(verdict_values(record, verdict), indent=1, allow_nan=False)

@@ -37,9 +37,12 @@ def command(
 
     With FILE, its claim is taken, a few of its trials are timed, and the whole is estimated.
     """
+    from tapas.cli._carry_out import foreign_code
     from tapas.stats import runs_needed
 
-    audit = _audit(audit_file)
+    with foreign_code():
+        audit = _audit(audit_file)
+        seconds = _seconds_per_trial(audit, audit_file)
     claim = None if audit is None else audit.claim
     if epsilon is None and claim is None:
         if audit is None:
@@ -50,7 +53,6 @@ def command(
         raise click.UsageError("--tpr and --fpr go together")
     claimed = float(claim.epsilon) if epsilon is None else epsilon  # type: ignore[union-attr]
     allowed = delta if delta is not None else float(claim.delta) if claim is not None else 0.0
-    seconds = _seconds_per_trial(audit, audit_file)
     strengths = _STRENGTHS if tpr is None or fpr is None else {"expected": (tpr, fpr)}
     click.echo(
         f"Test trials to contradict epsilon {claimed:g}, delta {allowed:g}, at confidence "

@@ -64,8 +64,14 @@ def command(
     privacy: docs/observed-releases.md says what such an audit can and cannot show.
     """
     from tapas.audit import audit_from_values
-    from tapas.cli._carry_out import carry_out, default_folder, publish, say_verdict
-    from tapas.cli._outputs import write_json, write_junit
+    from tapas.cli._carry_out import (
+        carry_out,
+        default_folder,
+        foreign_code,
+        publish,
+        say_verdict,
+    )
+    from tapas.cli._outputs import forget, write_json, write_junit
 
     values = {
         "title": f"Privacy audit of {released.name}",
@@ -87,10 +93,12 @@ def command(
         "controls": not no_controls,
         "gates": [] if max_auc is None else [{"metric": "auc", "at_most": max_auc}],
     }
-    audit = audit_from_values(values, "tapas release")
-    _refuse(audit.check().problems)
+    forget(json_file, junit_file)
     place = folder or default_folder(released)
-    record = carry_out(audit, place, n_jobs=None, quiet=True)
+    with foreign_code():
+        audit = audit_from_values(values, "tapas release")
+        _refuse(audit.check().problems)
+        record = carry_out(audit, place, n_jobs=None, quiet=True)
     verdict = say_verdict(record, publish(record, place))
     if json_file is not None:
         write_json(json_file, record, verdict)

@@ -34,13 +34,20 @@ def command(
     that was interrupted, and gives the same results.
     """
     from tapas.audit import load_audit
-    from tapas.cli._carry_out import carry_out, default_folder, publish, say_verdict
-    from tapas.cli._outputs import write_json, write_junit
+    from tapas.cli._carry_out import (
+        carry_out,
+        default_folder,
+        foreign_code,
+        publish,
+        say_verdict,
+    )
+    from tapas.cli._outputs import forget, write_json, write_junit
 
-    audit = load_audit(audit_file)
+    forget(json_file, junit_file)
     place = folder or default_folder(audit_file)
     try:
-        with _executor(cluster) as (executor, workers):
+        with foreign_code(), _executor(cluster) as (executor, workers):
+            audit = load_audit(audit_file)
             record = carry_out(
                 audit, place, n_jobs=workers or n_jobs, executor=executor, quiet=quiet
             )

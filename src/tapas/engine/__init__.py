@@ -1,13 +1,17 @@
 """Run named tasks on one core, many processes, or any executor, with progress."""
 
+from tapas.engine._family import end_family
+from tapas.engine._guard import CodeExitError, TimeLimitError, guarded, interruptible, tell_limits
+from tapas.engine._process import LostError, end_workers
 from tapas.engine._progress import Progress, Silent, open_progress
 from tapas.engine._store import Entry, FolderStore, MemoryStore, Store
 from tapas.engine._tasks import TaskFailedError, Workers, run_tasks
-from tapas.engine._time_limit import TimeLimitError, time_limit
 
 __all__ = [
+    "CodeExitError",
     "Entry",
     "FolderStore",
+    "LostError",
     "MemoryStore",
     "Progress",
     "Silent",
@@ -15,7 +19,11 @@ __all__ = [
     "TaskFailedError",
     "TimeLimitError",
     "Workers",
+    "end_family",
+    "end_workers",
+    "guarded",
+    "interruptible",
     "open_progress",
     "run_tasks",
-    "time_limit",
+    "tell_limits",
 ]

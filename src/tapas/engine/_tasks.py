@@ -5,28 +5,35 @@ order the keys are run. Every result is handed over as soon as it is there, so a
 failed run keeps what it had finished.
 """
 
-import hashlib
 import os
 import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Generic, TypeVar
 
-from tapas._random import preserved_globals
-from tapas.engine._one_thread import one_thread
+from tapas.engine._alike import same_everywhere
+from tapas.engine._guard import guarded
+from tapas.engine._process import (
+    PROCESSES,
+    Lost,
+    LostError,
+    Sent,
+    pack,
+    run_in_own_process,
+    that_travels,
+    unpack,
+)
 from tapas.engine._progress import Progress, Silent
 from tapas.errors import ConfigError, ReproducibilityWarning, TapasError
 
 WORTH_STARTING_PROCESSES = 3.0  # seconds of serial work left
 WORTH_FORECASTING = 0.15  # seconds of work that such a forecast rests on
 SECONDS_PER_CHUNK = 0.5
-MAX_LOST_POOLS = 3
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -34,8 +41,8 @@ Task = Callable[[Key], Value]
 Receive = Callable[[Key, Value], None]
 # values of the keys that went well, the error that stopped the rest, seconds
 Chunk = tuple[list[Value], BaseException | None, float]
-# sends keys to an executor, with the task itself or without; None comes back if it is missing
-Submit = Callable[[Executor, list[Key], bool], Future[Chunk[Value] | None]]
+# sends keys away, with the task itself or without; None comes back if it is missing
+Submit = Callable[[list[Key], bool], Future[Chunk[Value] | None]]
 
 
 class TaskFailedError(TapasError, RuntimeError):
@@ -57,10 +64,13 @@ class Workers:
         process per core if the work turns out to be long.
     executor : concurrent.futures.Executor, optional
         Run there instead (a thread pool, a process pool, a cluster).
+    isolated : bool
+        Tasks never run in this process: one that dies, or will not stop, is lost alone.
     """
 
     n_jobs: int | None = None
     executor: Executor | None = None
+    isolated: bool = False
 
     def __post_init__(self) -> None:
         jobs = self.n_jobs
@@ -91,6 +101,8 @@ def run_tasks(
     receive: Receive[Key, Value],
     workers: Workers | None = None,
     progress: Progress | None = None,
+    lost: Lost[Key, Value] | None = None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> None:
     """Call ``receive(key, task(key))`` for every key.
 
@@ -103,6 +115,12 @@ def run_tasks(
         Called in this process, once per finished key, in order of completion.
     workers : Workers
     progress : Progress, optional
+    lost : callable, optional
+        The value of a key whose process ended again and again, or would not stop; by default this
+        is a failure of the task.
+    enough : callable
+        No more keys are begun once it returns True; those under way, and all before them, are
+        received.
 
     Raises
     ------
@@ -117,24 +135,17 @@ def run_tasks(
         receive(key, value)
         bar.update(1)
 
-    remaining = list(keys)
+    remaining, options = list(keys), _Options(lost, enough)
     if workers.executor is not None:
-        with _same_everywhere():
-            submit = _hand_over(task) if workers.are_threads else _sender(task)
-            _run_on(workers.executor, workers.count(), submit, remaining, deliver)
+        with same_everywhere():
+            submit = _submitter(workers, task, lost)
+            _run_on(submit, workers.count(), remaining, deliver, options)
         return
-    if workers.n_jobs is None or workers.count() == 1:
+    if not workers.isolated and (workers.n_jobs is None or workers.count() == 1):
         patience = WORTH_STARTING_PROCESSES if workers.count() > 1 else None
-        remaining = _run_here(task, remaining, deliver, patience)
+        remaining = _run_here(task, remaining, deliver, patience, options)
     if remaining:
-        _run_in_processes(workers.count(), task, remaining, deliver)
-
-
-@contextmanager
-def _same_everywhere() -> Iterator[None]:
-    """Numerical libraries on one thread; globals put back."""
-    with one_thread(), preserved_globals():
-        yield
+        _run_in_processes(workers.count(), task, remaining, deliver, options)
 
 
 def _run_here(
@@ -142,15 +153,19 @@ def _run_here(
     keys: list[Key],
     deliver: Receive[Key, Value],
     patience: float | None,
+    options: "_Options[Key, Value]",
 ) -> list[Key]:
     """Run keys in order; return the rest if more than `patience` seconds would be left.
 
     The first key does not count: with it come imports and caches.
     """
-    with _same_everywhere():
+    with same_everywhere():
         for done, key in enumerate(keys):
+            if options.enough():
+                return []
             try:
-                value = task(key)
+                with guarded():
+                    value = task(key)
             except Exception as error:
                 raise TaskFailedError(key) from error
             deliver(key, value)
@@ -165,20 +180,33 @@ def _run_here(
 
 
 def _run_in_processes(
-    count: int, task: Task[Key, Value], keys: list[Key], deliver: Receive[Key, Value]
+    count: int,
+    task: Task[Key, Value],
+    keys: list[Key],
+    deliver: Receive[Key, Value],
+    options: "_Options[Key, Value]",
 ) -> None:
-    """Run on local processes; a pool that loses a worker is replaced, its lost keys run again."""
-    from loky import get_reusable_executor
-
-    done: set[int] = set()
-    positions = {id(key): position for position, key in enumerate(keys)}
-
-    def deliver_once(key: Key, value: Value) -> None:
-        done.add(positions[id(key)])
-        deliver(key, value)
-
+    """Run on local processes of our own, each looked after by a thread."""
+    sent = _packed(task, options) if os.name == "posix" else None
+    if sent is None:
+        _run_here(task, keys, deliver, None, options)
+        return
+    threads = ThreadPoolExecutor(min(count, len(keys)), thread_name_prefix="tapas")
+    ended = threading.Event()
     try:
-        submit = _sender(task)
+        run = partial(run_in_own_process, sent, lost=options.lost, ended=ended)
+        _run_on(lambda chunk, whole: threads.submit(run, chunk), count, keys, deliver, options)
+    except BaseException:
+        ended.set()
+        PROCESSES.end_all()
+        raise
+    finally:
+        threads.shutdown()
+
+
+def _packed(task: Task[Key, Value], options: "_Options[Key, Value]") -> Sent | None:
+    try:
+        return pack(task, options.lost)
     except Exception as error:
         warnings.warn(
             f"the work runs on one core because part of it cannot be sent to another process "
@@ -186,40 +214,25 @@ def _run_in_processes(
             ReproducibilityWarning,
             stacklevel=2,
         )
-        _run_here(task, keys, deliver, None)
-        return
-    for attempt in range(MAX_LOST_POOLS):
-        left = [key for position, key in enumerate(keys) if position not in done]
-        try:
-            pool = get_reusable_executor(max_workers=count, initializer=_end_with_parent)
-            _run_on(pool, count, submit, left, deliver_once)
-            return
-        except BrokenProcessPool as error:
-            if attempt == MAX_LOST_POOLS - 1:
-                first = next(key for position, key in enumerate(keys) if position not in done)
-                raise TaskFailedError(first) from error
+        return None
 
 
-def _end_with_parent() -> None:
-    """Runs in a worker: leave when the process that started it is gone."""
-    parent = os.getppid()
+@dataclass(frozen=True)
+class _Options(Generic[Key, Value]):
+    """What to do besides: on a lost process, and when enough is known."""
 
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    lost: Lost[Key, Value] | None
+    enough: Callable[[], bool]
 
 
 def _run_on(
-    executor: Executor,
-    count: int,
     submit: Submit[Key, Value],
+    count: int,
     keys: list[Key],
     deliver: Receive[Key, Value],
+    options: _Options[Key, Value],
 ) -> None:
-    """Feed an executor chunk by chunk, each sized to take about half a second.
+    """Hand out chunks in order, each sized to take about half a second.
 
     The first chunk of each worker brings the task; a worker that has not got it, because it came
     later or another got two, says so and is sent the chunk again with the task.
@@ -230,17 +243,17 @@ def _run_on(
     failures: list[tuple[Key, BaseException]] = []
     size, to_equip = 1, count
     try:
-        while running or (queue and not failures):
-            while queue and not failures and len(running) < 2 * count:
+        while running or (queue and not failures and not options.enough()):
+            while queue and not failures and not options.enough() and len(running) < 2 * count:
                 chunk = [queue.popleft() for _ in range(min(size, len(queue)))]
-                running[submit(executor, chunk, to_equip > 0)] = chunk
+                running[submit(chunk, to_equip > 0)] = chunk
                 to_equip -= 1
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 chunk = running.pop(future)
                 done = future.result()
                 if done is None:
-                    running[submit(executor, chunk, True)] = chunk
+                    running[submit(chunk, True)] = chunk
                     continue
                 values, error, seconds = done
                 for key, value in zip(chunk, values, strict=False):
@@ -258,20 +271,20 @@ def _run_on(
         raise TaskFailedError(key) from error
 
 
-def _hand_over(task: Task[Key, Value]) -> Submit[Key, Value]:
-    """For threads, which share the task."""
-    return lambda executor, chunk, whole: executor.submit(_run_chunk, task, chunk)
+def _submitter(
+    workers: Workers, task: Task[Key, Value], lost: Lost[Key, Value] | None
+) -> Submit[Key, Value]:
+    """For threads, which share the task; else the task itself where `whole`, or its digest."""
+    executor = workers.executor
+    if executor is None:
+        raise ConfigError("there is no executor")
+    if workers.are_threads:
+        return lambda chunk, whole: executor.submit(_run_chunk, task, chunk)
+    sent = pack(task, lost)
+    run = _run_chunk_isolated if workers.isolated else _run_sent_chunk
 
-
-def _sender(task: Task[Key, Value]) -> Submit[Key, Value]:
-    """For processes: the task itself where `whole`, else its digest."""
-    import cloudpickle
-
-    payload = cloudpickle.dumps(task)
-    digest = hashlib.blake2b(payload).hexdigest()
-
-    def submit(executor: Executor, chunk: list[Key], whole: bool) -> "Future[Chunk[Value] | None]":
-        return executor.submit(_run_sent_chunk, digest, payload if whole else None, chunk)
+    def submit(chunk: list[Key], whole: bool) -> "Future[Chunk[Value] | None]":
+        return executor.submit(run, sent if whole else replace(sent, payload=None), chunk)
 
     return submit
 
@@ -281,37 +294,45 @@ def _run_chunk(task: Task[Key, Value], keys: list[Key]) -> Chunk[Value]:
     start = time.perf_counter()
     for key in keys:
         try:
-            values.append(task(key))
+            with guarded():
+                values.append(task(key))
         except Exception as error:
             return values, error, 0.0
     return values, None, time.perf_counter() - start
 
 
-_received_tasks: dict[str, Callable[[Any], Any]] = {}
+_received_tasks: dict[str, Any] = {}
 # Threads of one worker share its global random state and its numerical libraries: they take turns.
 _one_at_a_time = threading.Lock()
 
 
-def _run_sent_chunk(digest: str, payload: bytes | None, keys: list[Any]) -> Chunk[Any] | None:
+def _run_sent_chunk(sent: Sent, keys: list[Any]) -> Chunk[Any] | None:
     """Runs in a worker: unpack the task once, keep it; None if it is not here yet."""
-    import cloudpickle
-
-    with _one_at_a_time, _same_everywhere():
-        if digest not in _received_tasks:
-            if payload is None:
+    with _one_at_a_time, same_everywhere():
+        if sent.digest not in _received_tasks:
+            if sent.payload is None:
                 return None
             _received_tasks.clear()
-            _received_tasks[digest] = cloudpickle.loads(payload)
-        values, error, seconds = _run_chunk(_received_tasks[digest], keys)
-    return values, None if error is None else _that_travels(error), seconds
+            _received_tasks[sent.digest] = unpack(sent)
+        values, error, seconds = _run_chunk(_received_tasks[sent.digest][0], keys)
+    return values, None if error is None else that_travels(error), seconds
 
 
-def _that_travels(error: BaseException) -> BaseException:
-    """The error itself if another process can rebuild it, else one that tells of it."""
-    import cloudpickle
+def _run_chunk_isolated(sent: Sent, keys: list[Any]) -> Chunk[Any] | None:
+    """Runs in a worker, which waits for a process of its own; None if the task is not here yet."""
+    with _one_at_a_time:
+        if sent.payload is not None:
+            _received_tasks.clear()
+            _received_tasks[sent.digest] = sent
+        held = _received_tasks.get(sent.digest)
+        if held is None:
+            return None
+        values, error, seconds = run_in_own_process(held, keys, lost=partial(_lost, held))
+    return values, None if error is None else that_travels(error), seconds
 
-    try:
-        cloudpickle.loads(cloudpickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
+
+def _lost(sent: Sent, key: object, error: LostError) -> object:
+    lost = unpack(sent)[1]
+    if lost is None:
+        raise error
+    return lost(key, error)

@@ -79,8 +79,8 @@ class Ledger:
         """Trials in which the mechanism failed, with what it said."""
         return self._failures[phase]
 
-    def keep_failure(self, phase: Phase, index: int, message: str) -> None:
-        """Remember that the mechanism failed."""
+    def keep_failure(self, phase: Phase, index: int, message: str, *, lasting: bool = True) -> None:
+        """Remember that the mechanism failed; beyond this run only where it is lasting."""
         self._failures[phase][index] = message
 
     def next_round(self) -> int:

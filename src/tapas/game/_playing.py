@@ -3,8 +3,7 @@
 import asyncio
 import warnings
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Thread
 
@@ -137,9 +136,11 @@ class Player:
         distinct: dict[str, Observer],
         whole: dict[int, Trial] | None,
     ) -> list[int]:
+        self._refuse_failures(phase, count)
         missing = self._missing(phase, count, distinct, whole is not None)
         if missing:
             self._play(phase, missing, distinct, whole)
+            self._refuse_failures(phase, count)
             if count >= TRIALS_WORTH_A_PROBE and self.num_concurrent == 1:
                 self._probe(phase)
         return [index for index in range(count) if self.ledger.has_trial(phase, index)]
@@ -242,7 +243,8 @@ class Player:
         whole: dict[int, Trial] | None,
     ) -> None:
         if outcome.trial is None:
-            self._count_failure(phase, outcome.index, outcome.failure or "")
+            words, lasting = outcome.failure or "", outcome.lasting
+            self.ledger.keep_failure(phase, outcome.index, words, lasting=lasting)
             return
         self.ledger.keep(outcome.trial, dict(zip(keys, outcome.observations, strict=True)))
         if whole is not None and not self._is_remembered(phase, outcome.index):
@@ -251,17 +253,28 @@ class Player:
     def _is_remembered(self, phase: Phase, index: int) -> bool:
         return not self._replays and self.ledger.has_data(phase, index)
 
-    def _count_failure(self, phase: Phase, index: int, message: str) -> None:
-        self.ledger.keep_failure(phase, index, message)
-        failed = len(self.ledger.failures("train")) + len(self.ledger.failures("test"))
-        if failed > self.policy.max_failures:
-            raise MechanismError(
-                f"the mechanism failed in {failed} trials, more than max_failures="
-                f"{self.policy.max_failures}; the last: {message}",
-                phase=phase,
-                index=index,
-                seed=self.game.seed,
-            )
+    def _failed(self, phase: Phase, count: int) -> list[tuple[Phase, int, str]]:
+        """Failures up to the first `count` trials of a phase, in the order of trials."""
+        return [
+            (earlier, index, message)
+            for earlier in PHASES[: PHASES.index(phase) + 1]
+            for index, message in sorted(self.ledger.failures(earlier).items())
+            if earlier != phase or index < count
+        ]
+
+    def _refuse_failures(self, phase: Phase, count: int) -> None:
+        """Stop at the failure that is one too many, in the order of trials and not of time."""
+        failed, most = self._failed(phase, count), self.policy.max_failures
+        if len(failed) <= most:
+            return
+        where, index, message = failed[most]
+        raise MechanismError(
+            f"the mechanism failed in {most + 1} trials, more than max_failures={most}; the last: "
+            f"{message}",
+            phase=where,
+            index=index,
+            seed=self.game.seed,
+        )
 
     def _probe(self, phase: Phase) -> None:
         if self.ledger.probed:
@@ -279,16 +292,25 @@ class Player:
         progress: Progress,
     ) -> None:
         """Run all work, handing over each outcome as soon as it is there."""
+        phase, count = task.address.phase, work[-1].indices[-1] + 1
+        limited = self.policy.timeout is not None
         try:
             self._check_concurrency()
             if self.num_concurrent > 1:
                 run_coroutine(_run_coroutines(task, work, receive, self.num_concurrent, progress))
             else:
-                run_tasks(task, work, receive=receive, workers=self.workers, progress=progress)
+                run_tasks(
+                    task,
+                    work,
+                    receive=receive,
+                    # Only from outside can everything be stopped when its time is over.
+                    workers=replace(self.workers, isolated=True) if limited else self.workers,
+                    progress=progress,
+                    lost=task.lost,
+                    enough=lambda: len(self._failed(phase, count)) > self.policy.max_failures,
+                )
         except TaskFailedError as failure:
             cause = failure.__cause__ or failure
-            if isinstance(cause, BrokenProcessPool):
-                raise _lost_worker(task, failure.key.indices[0]) from cause
             raise cause from cause.__cause__
         finally:
             progress.close()
@@ -316,18 +338,6 @@ class Player:
                 f"generators and results would not be reproducible: use processes (n_jobs=...) "
                 f"or give it a random_state parameter"
             )
-
-
-def _lost_worker(task: TrialTask, index: int) -> MechanismError:
-    phase, seed = task.address.phase, task.address.seed
-    return MechanismError(
-        f"a process running {task.game.label!r} died again and again (killed, out of memory, or "
-        f"crashed outside Python) at or after {phase} trial {index} (seed {seed}). Replay it with "
-        f"threat_model.draw_trial({phase!r}, {index}).",
-        phase=phase,
-        index=index,
-        seed=seed,
-    )
 
 
 async def _run_coroutines(

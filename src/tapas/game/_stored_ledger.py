@@ -93,9 +93,10 @@ class StoredLedger(Ledger):
         self._store.save(self._key(trial.phase, trial.index, part), Entry(arrays, notes))
         super().keep(replace(trial, release=Release(None)), observations)
 
-    def keep_failure(self, phase: Phase, index: int, message: str) -> None:
-        """Write that the mechanism failed."""
-        self._store.save(self._key(phase, index, "failure"), Entry(notes={"message": message}))
+    def keep_failure(self, phase: Phase, index: int, message: str, *, lasting: bool = True) -> None:
+        """Write that the mechanism failed, where it would fail again in another run."""
+        if lasting:
+            self._store.save(self._key(phase, index, "failure"), Entry(notes={"message": message}))
         super().keep_failure(phase, index, message)
 
     def _is_storable(self, data: object) -> bool:

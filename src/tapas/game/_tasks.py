@@ -1,13 +1,14 @@
 """Play trials and observe their releases, wherever this is sent."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from tapas.datasets import TabularDataset
+from tapas.engine import LostError, guarded
 from tapas.errors import IncompatibleAttackError, MechanismError
 from tapas.game._address import Address
 from tapas.game._briefing import Briefing, ModelBriefing, TableBriefing
@@ -21,6 +22,9 @@ __all__ = ["Keep", "Outcome", "TrialTask", "Work", "observe_release"]
 LARGEST_CHUNK = 1 << 27  # pairs of a target and a released record that are looked at together
 SMALL_TABLE = 1 << 15  # bytes: such releases are kept in a store
 SLOW_TRIAL = 2.0  # seconds: so are those that took so long to make
+
+# What another machine, or another moment, may not meet.
+OF_THE_SURROUNDINGS = (OSError, MemoryError, ImportError, LostError)
 
 Keep = Literal["whole", "data", "worthy", "secrets"]
 Streams = Callable[[], np.random.Generator]  # the same stream, made anew at each call
@@ -46,12 +50,15 @@ class Outcome:
     observations : tuple of Observation
         One per observer.
     failure : str or None
+    lasting : bool
+        Whether the failure follows from the trial alone, rather than from where it was played.
     """
 
     index: int
     trial: Trial | None
     observations: tuple[Observation, ...] = ()
     failure: str | None = None
+    lasting: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +95,28 @@ class TrialTask:
         try:
             trials = self.game.play([self.address.at(index) for index in work.indices])
         except MechanismError as error:
-            if not self.report_failures:
-                raise
-            return [Outcome(index, None, failure=str(error)) for index in work.indices]
+            return self._failed(work, error)
         seconds = (time.perf_counter() - start) / len(trials)
         return [self.finish(trial, seconds) for trial in trials]
+
+    def lost(self, work: Work, error: LostError) -> list[Outcome]:
+        """What is left where the process that played a trial ended, or had to be ended."""
+        phase, index, seed = self.address.phase, work.indices[0], self.address.seed
+        failure = MechanismError(
+            f"the mechanism {self.game.label!r} failed in {phase} trial {index} (seed {seed}): "
+            f"{error}. Replay it with threat_model.draw_trial({phase!r}, {index}).",
+            phase=phase,
+            index=index,
+            seed=seed,
+        )
+        failure.__cause__ = error
+        return self._failed(work, failure)
+
+    def _failed(self, work: Work, error: MechanismError) -> list[Outcome]:
+        if not self.report_failures:
+            raise error
+        lasting = not any(isinstance(cause, OF_THE_SURROUNDINGS) for cause in _causes(error))
+        return [Outcome(i, None, failure=str(error), lasting=lasting) for i in work.indices]
 
     def finish(self, trial: Trial, seconds: float = 0.0) -> Outcome:
         """Observe the release, and drop what is not to be kept."""
@@ -116,7 +140,8 @@ class TrialTask:
             asked = release.data.restricted(self.briefing.access, budget)
             release = Release(asked, release.mechanism)
         rng = self.game.observation_rng
-        values = observe_release(observer, release, self.briefing, lambda: rng(address))
+        with guarded():
+            values = observe_release(observer, release, self.briefing, lambda: rng(address))
         return Observation(values, 0 if asked is None else asked.queries)
 
     def _is_kept(self, release: Release, seconds: float) -> bool:
@@ -124,6 +149,13 @@ class TrialTask:
             return self.keep == "data"
         table = release.data.table
         return table.codes.nbytes + table.numbers.nbytes <= SMALL_TABLE or seconds >= SLOW_TRIAL
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause = error.__cause__
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__
 
 
 def observe_release(

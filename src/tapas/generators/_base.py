@@ -13,9 +13,13 @@ class Generator(ABC):
     ``random_state`` or ``seed``, an audit passes a different one for every run; the global numpy,
     random and torch generators are seeded as well. An audit works on a copy of the generator for
     each run, so state kept from one `fit` cannot reach the next.
+
+    A release of fewer or more records than were asked for counts as a failure, unless
+    `any_number` is set on the class or the object.
     """
 
     UNNAMED = "Unnamed Generator"
+    any_number = False
     trained = False
 
     def __init__(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tapas._validate import check_count
 from tapas.datasets import Dataset, RandomSource, TabularDataset
+from tapas.engine import end_family
 from tapas.errors import MechanismError, NotTrainedError, SchemaError
 from tapas.generators._base import Generator
 from tapas.generators._foreign import as_seed
@@ -80,15 +81,16 @@ class GeneratorFromExecutable(Generator):
         if seed is not None:
             environment["TAPAS_SEED"] = str(seed)
         try:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 [self.exe, str(num_samples)],
-                input=dataset.write_to_string(header=self.header),
-                capture_output=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 encoding="utf-8",
-                timeout=self.timeout,
                 env=environment,
-                check=False,
+                process_group=0 if os.name == "posix" else None,
             )
+            output, errors = self._spoken_with(process, dataset.write_to_string(header=self.header))
         except subprocess.TimeoutExpired as error:
             raise MechanismError(
                 f"{self._label} did not finish within {self.timeout} seconds"
@@ -97,10 +99,21 @@ class GeneratorFromExecutable(Generator):
             raise MechanismError(f"{self._label} printed what is not UTF-8: {error}") from error
         except OSError as error:
             raise MechanismError(f"{self._label} could not be started: {error}") from error
-        if done.returncode != 0:
-            words = done.stderr.strip()[-LAST_CHARACTERS_OF_STDERR:] or "(nothing on stderr)"
-            raise MechanismError(f"{self._label} ended with exit status {done.returncode}: {words}")
-        return done.stdout
+        if process.returncode != 0:
+            words = errors.strip()[-LAST_CHARACTERS_OF_STDERR:] or "(nothing on stderr)"
+            raise MechanismError(
+                f"{self._label} ended with exit status {process.returncode}: {words}"
+            )
+        return output
+
+    def _spoken_with(self, process: "subprocess.Popen[str]", words: str) -> tuple[str, str]:
+        """What it prints; where anything cuts it short, it ends with all that it started."""
+        with process:
+            try:
+                return process.communicate(words, self.timeout)
+            except BaseException:
+                end_family(process.pid)
+                raise
 
     @property
     def label(self) -> str:

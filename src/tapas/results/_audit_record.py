@@ -147,6 +147,9 @@ class AuditRecord:
         Versions, platform, times.
     stopped : str or None
         Why trials ended before their number was reached, if they did.
+    complete : bool
+        Whether the mechanism got through all trials that were asked for. What is not complete
+        passes no gate.
     known_facts : dict
         Numbers that were computed from it already.
     """
@@ -160,6 +163,7 @@ class AuditRecord:
     gates: tuple[Gate, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
     stopped: str | None = None
+    complete: bool = True
     known_facts: dict[Hashable, "SummaryFacts"] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -187,6 +191,7 @@ class AuditRecord:
             "gates": [asdict(gate) for gate in self.gates],
             "provenance": self.provenance,
             "stopped": self.stopped,
+            "complete": self.complete,
             "subjects": [_subject_to_dict(subject) for subject in self.subjects],
         }
         return json.dumps(content, indent=1, allow_nan=False)
@@ -216,6 +221,7 @@ class AuditRecord:
                 gates=tuple(Gate(**gate) for gate in content["gates"]),
                 provenance=content["provenance"],
                 stopped=content["stopped"],
+                complete=content.get("complete", True) is True,
             )
         except (KeyError, TypeError) as error:
             raise StoreError(f"{where} is damaged: {error!r}") from error

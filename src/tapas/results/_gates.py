@@ -90,10 +90,13 @@ def decide(record: AuditRecord, gates: Iterable[Gate] | None = None) -> Verdict:
         words = "the claimed epsilon is contradicted"
         words += f"; {_said(outcomes)}" if outcomes else ""
         return Verdict("fail", EXIT_FAILED, outcomes, words, claim)
-    if not outcomes:
+    if not outcomes and record.complete:
         return Verdict("none", EXIT_FINE, (), "no gates were set", claim)
     if "fail" in states:
         return Verdict("fail", EXIT_FAILED, outcomes, _said(outcomes), claim)
+    if not outcomes:
+        words = "the run could not be finished"
+        return Verdict("inconclusive", EXIT_INCONCLUSIVE, (), words, claim)
     if "inconclusive" in states:
         return Verdict("inconclusive", EXIT_INCONCLUSIVE, outcomes, _said(outcomes), claim)
     return Verdict("pass", EXIT_FINE, outcomes, _said(outcomes), claim)
@@ -126,16 +129,19 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
         return _undecided(gate, "nothing was measured")
     low, high, where = max(ends, key=lambda end: (end[0] > gate.at_most, end[1], end[0]))
     crashes = sum(len(subject.crashes) for subject in record.audited)
-    return _outcome(gate, low, high, where, crashes)
+    hindrance = f"{crashes} attacks crashed" if crashes else ""
+    if not record.complete:
+        hindrance = "the mechanism failed too often"
+    return _outcome(gate, low, high, where, hindrance)
 
 
-def _outcome(gate: Gate, low: float, high: float, where: str, crashes: int) -> GateOutcome:
+def _outcome(gate: Gate, low: float, high: float, where: str, hindrance: str) -> GateOutcome:
     ends = f"{rounded_down(low, 3)} and {rounded_up(high, 3)}".replace("∞", "infinity")
     between = f"{gate_title(gate)} between {ends} ({where})"
     if low > gate.at_most:
         return GateOutcome(gate, "fail", low, high, f"{between}, above {gate.at_most:g}")
-    if crashes:
-        words = f"{crashes} attacks crashed, so nothing can pass; {between}"
+    if hindrance:
+        words = f"{hindrance}, so nothing can pass; {between}"
         return GateOutcome(gate, "inconclusive", low, high, words)
     if high <= gate.at_most:
         return GateOutcome(gate, "pass", low, high, f"{between}, at most {gate.at_most:g}")

@@ -263,6 +263,8 @@ class SizeLeak(KnownMechanism):
         Number of private records beside the target, which the attacker is taken to know.
     """
 
+    any_number = True
+
     def __init__(self, target: TabularDataset, epsilon: float = 1.0, *, num_others: int) -> None:
         super().__init__(target, epsilon)
         self.num_others = check_count(num_others, "num_others")

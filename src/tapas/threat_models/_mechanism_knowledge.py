@@ -34,6 +34,11 @@ class AttackerKnowledgeOnGenerator(ABC):
     _label = "Unnamed generator knowledge"
 
     @property
+    def asked_for(self) -> int | None:
+        """How many records a release must have; None where the mechanism decides."""
+        return None
+
+    @property
     def waits(self) -> bool:
         """Whether the mechanism is a coroutine."""
         return False
@@ -107,6 +112,12 @@ class KnownGenerator(AttackerKnowledgeOnGenerator):
             rng=rng,
             seed_globals=seed_globals,
         )
+
+    @property
+    def asked_for(self) -> int | None:
+        """The number given, unless the generator states that it decides itself."""
+        decides = self._generates_in_its_own_way or getattr(self.generator, "any_number", False)
+        return None if decides else self.num_synthetic_records
 
     @property
     def _generates_in_its_own_way(self) -> bool:

@@ -12,7 +12,7 @@ import pandas as pd
 from tapas._random import Parts, integer_seed, part_stream, resolve_seed
 from tapas._validate import check_count, check_probability
 from tapas.compat import GameThreatModel
-from tapas.engine import time_limit
+from tapas.engine import guarded
 from tapas.errors import MechanismError, TargetInDataWarning, ThreatModelError
 from tapas.game import (
     MEMBERSHIP,
@@ -243,7 +243,7 @@ class ModelMembershipGame(GameDefaults):
             raise ThreatModelError("there are no shadow models without a trainer")
         pool, plan = self._pool
         try:
-            with time_limit(self.timeout):
+            with guarded(self.timeout):
                 models = self.trainer.train_some(
                     pool.X, pool.y, plan, numbers, seed=self._training_seed
                 )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from tapas._random import Parts, integer_seed, part_stream, resolve_seed
 from tapas._validate import check_count, check_probability
 from tapas.compat import AttackDoors, GameThreatModel
-from tapas.engine import time_limit
+from tapas.engine import guarded
 from tapas.errors import MechanismError, ThreatModelError
 from tapas.game import (
     PHASES,
@@ -146,7 +146,7 @@ class PropertyGame(GameDefaults):
         sets = replace(self.sets[position], seed=drawn)
         seed = integer_seed(part_stream(drawn, Parts.PROPERTY_TRAINING, position))
         try:
-            with time_limit(self.timeout):
+            with guarded(self.timeout):
                 models = self.trainer.train_some(
                     self.records.X, self.records.y, sets, numbers, seed=seed
                 )

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from tapas._random import TrialPart, stream
+from tapas._validate import listing
 from tapas.datasets import Dataset, TabularDataset
-from tapas.engine import TimeLimitError, time_limit
+from tapas.engine import CodeExitError, TimeLimitError, guarded
 from tapas.errors import KnowledgeError, MechanismError, SchemaError
 from tapas.game import (
     Address,
@@ -162,7 +163,7 @@ class TargetedGame(GameDefaults):
     def _play(self, address: Address, part: TrialPart) -> Trial:
         dataset, secrets = self.data.draw_labelled(address)
         try:
-            with time_limit(self.timeout):
+            with guarded(self.timeout):
                 run = self._run(dataset, address, self.seeds_globals, part)
                 release = self._released(finished(run.output), run, dataset)
         except KnowledgeError:
@@ -180,11 +181,12 @@ class TargetedGame(GameDefaults):
         """The same, giving way to other trials while the mechanism waits."""
         dataset, secrets = self.data.draw_labelled(address)
         try:
-            run = self._run(dataset, address, False, TrialPart.MECHANISM)
-            output = run.output
-            if inspect.isawaitable(output):
-                output = await asyncio.wait_for(output, self.timeout)
-            release = self._released(output, run, dataset)
+            with guarded():
+                run = self._run(dataset, address, False, TrialPart.MECHANISM)
+                output = run.output
+                if inspect.isawaitable(output):
+                    output = await asyncio.wait_for(output, self.timeout)
+                release = self._released(output, run, dataset)
         except KnowledgeError:
             raise
         except Exception as error:
@@ -231,13 +233,35 @@ class TargetedGame(GameDefaults):
             raise MechanismError("it returned nothing instead of a synthetic dataset")
         if isinstance(output, pd.DataFrame) and isinstance(dataset, TabularDataset):
             output = TabularDataset(output, dataset.description)
+        self._refuse_other_shapes(output, dataset)
         if isinstance(output, TabularDataset):
             # Row labels could tell where rows came from, and frames are large: keep neither.
             output = TabularDataset.from_table(output.table.with_index(), output.description)
         return Release(output, mechanism)
 
+    def _refuse_other_shapes(self, output: object, dataset: Dataset) -> None:
+        """A release of other columns, or of fewer or more records than were asked for, is none."""
+        if not isinstance(dataset, TabularDataset):
+            return
+        if not isinstance(output, TabularDataset):
+            raise MechanismError(f"it returned a {type(output).__name__} instead of a table")
+        columns, expected = output.description.columns, dataset.description.columns
+        if columns != expected:
+            raise MechanismError(
+                f"it released the columns {listing(columns)}; the private data has "
+                f"{listing(expected)}"
+            )
+        asked, made = self.mechanism.asked_for, len(output)
+        if made == 0 and asked != 0:
+            raise MechanismError("it released no records")
+        if asked is not None and made != asked:
+            raise MechanismError(
+                f"it was asked for {asked} records and released {made}. A generator that decides "
+                f"on their number itself says so: any_number = True"
+            )
+
     def _failure(self, address: Address, error: Exception) -> MechanismError:
-        telling = isinstance(error, (MechanismError, SchemaError, TimeLimitError))
+        telling = isinstance(error, (MechanismError, SchemaError, TimeLimitError, CodeExitError))
         return MechanismError(
             f"the mechanism {self.label!r} failed in {address.phase} trial {address.index} (seed "
             f"{address.seed}): {error if telling else repr(error)}. Replay it with "

@@ -1,0 +1,47 @@
+"""Standard streams that nobody may be reading: what is said is lost, what is decided is not."""
+
+import os
+import sys
+from typing import Any, TextIO
+
+
+class Forgiving:
+    """A text stream that goes on when its reader has left, or its disk is full."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, or drop."""
+        try:
+            return self._stream.write(text)
+        except (OSError, ValueError):
+            return len(text)
+
+    def flush(self) -> None:
+        """Flush, or point the stream nowhere, so that the interpreter does not complain at exit."""
+        try:
+            self._stream.flush()
+        except (OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            try:
+                os.dup2(nowhere, self._stream.fileno())
+            except (OSError, ValueError):
+                return
+            finally:
+                os.close(nowhere)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def forgive() -> None:
+    """Make the standard streams forgiving, and open those that were closed."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name) or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        setattr(sys, name, Forgiving(stream))

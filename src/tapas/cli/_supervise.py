@@ -1,0 +1,171 @@
+"""A command that runs other people's code does so in a child; only what it reports is believed.
+
+Code that ends its process, whatever status it leaves, ends the child alone: the command then goes
+on with every trial in a process of its own, and never leaves with 0.
+"""
+
+import os
+import select
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from types import FrameType
+
+import click
+
+GRACE = 2.0  # seconds beyond a time limit for code to stop by itself
+LONGEST_WAIT = 0.1  # seconds between two looks at whether the child lives
+INTERRUPTED, INTERNAL, NOTHING_RAN = 2, 3, 5
+
+isolated = False  # whether no trial may run in this process, because one ended such a process
+
+
+class _EndedError(Exception):
+    """The child ended without a report."""
+
+
+def supervised(work: Callable[[], int], *, goes_on: bool) -> int:
+    """The exit code that `work` reports from a child process.
+
+    With `goes_on`, work that ended its process is begun again, with trials kept apart.
+    """
+    global isolated
+    try:
+        return _in_child(work)
+    except _EndedError as error:
+        if not goes_on or isolated:
+            click.echo(f"Error: code of the audit ended the process ({error})", err=True)
+            return NOTHING_RAN
+        click.echo(
+            f"Note: code of the audit ended the process ({error}); going on with every trial in a "
+            f"process of its own",
+            err=True,
+        )
+    isolated = True
+    return supervised(work, goes_on=goes_on)
+
+
+def _in_child(work: Callable[[], int]) -> int:
+    reading, writing = os.pipe()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _work_and_leave(work, writing)
+    os.close(writing)
+    requested: list[int] = []
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        requested.append(number)
+        with suppress(ProcessLookupError):
+            os.kill(child, number)
+
+    before = [(one, signal.signal(one, pass_on)) for one in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        return _report_of(child, reading, requested)
+    finally:
+        os.close(reading)
+        for one, handler in before:
+            signal.signal(one, handler)
+
+
+def _work_and_leave(work: Callable[[], int], writing: int) -> None:
+    """Runs in the child, which ends here whatever threads and exit handlers are left."""
+    global _report_to
+    _report_to = writing
+    _end_with_parent()
+    try:
+        code = work()
+    except BaseException:  # wanted by --debug
+        traceback.print_exc()
+        code = INTERNAL
+    engine = sys.modules.get("tapas.engine")
+    if engine is not None:
+        engine.end_workers()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    _tell(f"exit {code}")
+    os._exit(code)
+
+
+_report_to: int | None = None
+
+
+def _tell(words: str) -> None:
+    if _report_to is not None:
+        os.write(_report_to, f"{words}\n".encode())
+
+
+def tell_limits_to_parent() -> None:
+    """Let the parent end this process where code overruns its time and will not stop."""
+    from tapas.engine import tell_limits
+
+    if _report_to is not None:
+        tell_limits(lambda seconds: _tell("free" if seconds is None else f"limit {seconds!r}"))
+
+
+def _end_with_parent() -> None:
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _report_of(child: int, reading: int, requested: list[int]) -> int:
+    """The exit code that the child reports; `_EndedError` where it ends without."""
+    limit: float | None = None
+    ended = status = 0
+    line = _Line(reading)
+    while True:
+        # Once it has ended, what it said before is still on the line.
+        for kind, value in line.listen(0 if ended else LONGEST_WAIT):
+            if kind == "exit":
+                if not ended:
+                    os.waitpid(child, 0)
+                return int(value)
+            limit = time.monotonic() + float(value) + GRACE if kind == "limit" else None
+        if ended and requested:
+            return INTERRUPTED
+        if ended:
+            raise _EndedError(_in_words(status))
+        if limit is not None and time.monotonic() > limit:
+            from tapas.engine import end_family
+
+            end_family(child)
+            os.waitpid(child, 0)
+            click.echo("Error: code of the audit did not stop when its time was over", err=True)
+            return NOTHING_RAN
+        ended, status = os.waitpid(child, os.WNOHANG)
+
+
+class _Line:
+    """Messages of the child, a line each: a word and perhaps a value."""
+
+    def __init__(self, reading: int) -> None:
+        self._reading = reading
+        self._rest = b""
+
+    def listen(self, seconds: float) -> Iterator[tuple[str, str]]:
+        """Those that are there, or arrive within some time."""
+        ready, _, _ = select.select([self._reading], [], [], seconds)
+        words = os.read(self._reading, 65536) if ready else b""
+        if ready and not words:
+            time.sleep(seconds)  # the line is closed; the child is about to end
+        *lines, self._rest = (self._rest + words).split(b"\n")
+        for line in lines:
+            kind, _, value = line.decode().partition(" ")
+            yield kind, value
+
+
+def _in_words(status: int) -> str:
+    code = os.waitstatus_to_exitcode(status)
+    return f"signal {-code}" if code < 0 else f"exit status {code}"

@@ -1,0 +1,112 @@
+"""A mechanism that fails too often passes nothing, and fails alike wherever it runs."""
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapas.attacks import ClosestDistanceMIA
+from tapas.audit import Audit
+from tapas.datasets import load_sample
+from tapas.generators import Raw
+from tapas.results import AuditRecord, Gate, decide
+from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
+
+ANYTHING = Gate("auc", 1.0)
+
+
+class Fails(Raw):
+    """Raises in one run of four or so, which the seed chooses."""
+
+    error: type[Exception] = RuntimeError
+
+    def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
+        if random_state % 4 == 0:
+            raise self.error(errno.EIO, "out of luck")
+        return super().__call__(dataset, num_samples, random_state)
+
+
+class FailsOnce(Raw):
+    """Fails for want of something that is there the next time."""
+
+    def __init__(self, sign: Path) -> None:
+        super().__init__()
+        self.sign = str(sign)
+
+    def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
+        if not os.path.exists(self.sign):
+            Path(self.sign).touch()
+            raise OSError(errno.ENOSPC, "disk full")
+        return super().__call__(dataset, num_samples, random_state)
+
+
+class Half(Raw):
+    def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
+        return super().__call__(dataset, num_samples // 2, random_state)
+
+
+class SaysSo(Half):
+    any_number = True
+
+
+def audit(generator: Raw, **options: Any) -> Audit:
+    data = load_sample("census", 200, seed=1)
+    model = TargetedMIA(
+        AuxiliaryDataKnowledge(data.drop_records([0]), num_training_records=40, seed=2),
+        data.take(np.arange(1)),
+        BlackBoxKnowledge(generator, 20),
+        seed=3,
+    )
+    sizes = {"num_train": 12, "num_test": 40, "gates": [ANYTHING], **options}
+    return Audit(model, [ClosestDistanceMIA()], **sizes)
+
+
+def told(record: AuditRecord) -> Any:
+    (subject,) = record.subjects
+    scores = [summary.scores.tolist() for summary in subject.summaries]  # type: ignore[attr-defined]
+    return scores, subject.failures, subject.trials, record.stopped, record.complete
+
+
+@pytest.mark.parametrize("most", [0, 5])
+def test_what_stops_a_run_is_the_same_on_one_process_and_on_two(most: int) -> None:
+    one, two = (audit(Fails(), max_failures=most).run(n_jobs=jobs) for jobs in (1, 2))
+    assert told(one) == told(two)
+    assert not one.complete
+    assert len(one.subjects[0].failures) == (most + 1 if most else 0)
+
+
+def test_too_many_failures_pass_no_gate_and_no_run_without_gates() -> None:
+    late = audit(Fails(), max_failures=6).run(n_jobs=1)
+    assert late.subjects[0].summaries
+    assert decide(late).exit_code == 6
+    assert "failed too often" in decide(late).outcomes[0].words
+    assert decide(late, gates=()).exit_code == 6
+    again = AuditRecord.from_json(late.to_json())
+    assert decide(again) == decide(late)
+    assert decide(audit(Fails(), max_failures=52).run(n_jobs=1)).exit_code == 0
+
+
+def test_failures_are_counted_over_all_runs_into_a_folder(tmp_path: Path) -> None:
+    outcomes = [told(audit(Fails(), max_failures=5).run(tmp_path, n_jobs=1)) for _ in range(3)]
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert len(outcomes[0][1]) == 6
+
+
+def test_what_the_surroundings_broke_is_tried_again(tmp_path: Path) -> None:
+    folder, sign = tmp_path / "run", tmp_path / "sign"
+    first = audit(FailsOnce(sign), max_failures=1).run(folder, n_jobs=1)
+    assert len(first.subjects[0].failures) == 1
+    second = audit(FailsOnce(sign), max_failures=1).run(folder, n_jobs=1)
+    assert second.subjects[0].failures == ()
+    assert told(second) == told(audit(FailsOnce(sign)).run(n_jobs=1))
+
+
+def test_a_release_has_as_many_records_as_were_asked_for() -> None:
+    record = audit(Half()).run(n_jobs=1)
+    assert "was asked for 20 records and released 10" in str(record.stopped)
+    assert "any_number = True" in str(record.stopped)
+    assert decide(record).exit_code == 5
+    assert audit(SaysSo()).run(n_jobs=1).complete

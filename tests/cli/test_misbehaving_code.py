@@ -1,0 +1,145 @@
+"""Whatever the audited code does, a command never leaves with 0, and never hangs."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from misbehaving import ATTACKS, GENERATORS, IMPORTS, write_audit
+
+from tapas.cli._main import run
+
+EVERYTHING = [*GENERATORS, *ATTACKS, *IMPORTS]
+# One of each kind that needs a process of its own; the rest is slow.
+FEW = ["leaves at once with 0", "sleeps and catches everything", "an import leaves"]
+HERE = [
+    "exits with 0",
+    "raises KeyboardInterrupt",
+    "raises GeneratorExit",
+    "raises without words",
+    "raises what cannot travel",
+    "releases nothing at all",
+    "releases half",
+    "releases three times as many",
+    "releases a number",
+    "releases fewer columns",
+    "an attack exits as it learns",
+    "an attack exits as it begins",
+    "an import exits",
+]
+
+
+def tapas(place: Path, *arguments: str, seconds: float = 240) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "tapas.cli", *arguments],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+
+
+def outcome(folder: Path) -> object:
+    """What a run left, but for times."""
+    record = json.loads((folder / "record.json").read_text())
+    return record["subjects"], record["stopped"], record["complete"]
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_code_that_misbehaves_here_never_passes(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "zoo", raising=False)
+    monkeypatch.delitem(sys.modules, "odd_import", raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    audit, verdict = write_audit(tmp_path, name), tmp_path / "verdict.json"
+    code = run(["run", str(audit), "--n-jobs", "1", "--json", str(verdict)])
+    assert code in (4, 5, 6), name
+    if code != 4:
+        assert json.loads(verdict.read_text())["exit_code"] == code
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_code_that_ends_its_process_never_passes(name: str, tmp_path: Path) -> None:
+    audit = write_audit(tmp_path, name, trials={"train": 2, "test": 12, "timeout": 1})
+    done = tapas(tmp_path, "run", audit.name, "--n-jobs", "1")
+    assert done.returncode in (5, 6), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_check_holds_code_to_its_time(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time\n"
+        "from tapas.generators import Raw\n"
+        "class Slow(Raw):\n"
+        "    def __call__(self, *arguments, **more):\n"
+        "        while True:\n"
+        "            try:\n"
+        "                time.sleep(9)\n"
+        "            except BaseException: pass\n"
+    )
+    audit = write_audit(
+        tmp_path, "exits with 0", generator="slow:Slow", trials={"test": 20, "timeout": 2}
+    )
+    done = tapas(tmp_path, "check", audit.name)
+    assert done.returncode == 5
+    assert "did not stop" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_the_verdict_is_the_same_on_one_process_and_on_two(name: str, tmp_path: Path) -> None:
+    audit = write_audit(tmp_path, name)
+    codes, outcomes = [], []
+    for jobs in ("1", "2"):
+        done = tapas(tmp_path, "run", audit.name, "--n-jobs", jobs, "--folder", jobs)
+        codes.append(done.returncode)
+        assert done.returncode != 0, name
+        if (tmp_path / jobs / "record.json").exists():
+            outcomes.append(outcome(tmp_path / jobs))
+    assert codes[0] == codes[1], codes
+    assert len(outcomes) in (0, 2)
+    assert outcomes[:1] == outcomes[1:]
+    assert len(EVERYTHING) >= 60
+
+
+def test_children_of_a_program_that_is_stopped_end_with_it(tmp_path: Path) -> None:
+    program, sign = tmp_path / "program", tmp_path / "alive"
+    program.write_text(f"#!/bin/sh\n(while :; do date > {sign}; sleep 0.1; done) &\nsleep 3600\n")
+    program.chmod(0o755)
+    from tapas.datasets import load_sample
+    from tapas.errors import MechanismError
+    from tapas.generators import GeneratorFromExecutable
+
+    generator = GeneratorFromExecutable(str(program), timeout=0.5)
+    generator.fit(load_sample("census", 5))
+    with pytest.raises(MechanismError, match="within"):
+        generator.generate(5)
+    last = sign.stat().st_mtime_ns
+    time.sleep(0.3)
+    assert sign.stat().st_mtime_ns == last
+
+
+def test_nobody_listening_does_not_change_the_verdict(tmp_path: Path) -> None:
+    audit = write_audit(
+        tmp_path, "exits with 0", generator="Raw", gates=[{"metric": "auc", "at_most": 0.4}]
+    )
+    tapas = f"{sys.executable} -m tapas.cli"
+    codes = set()
+    for command in (
+        f"{tapas} run {audit.name} --quiet >&- 2>&-",
+        f"{tapas} report audit-run | true; exit ${{PIPESTATUS[0]}}",
+    ):
+        codes.add(subprocess.run(["bash", "-c", command], cwd=tmp_path, check=False).returncode)
+    assert codes == {1}
+
+
+def test_a_verdict_of_an_earlier_run_is_not_left_behind(tmp_path: Path) -> None:
+    old = tmp_path / "verdict.xml"
+    old.write_text("<testsuite failures='0'/>")
+    audit = write_audit(tmp_path, "an import fails")
+    assert run(["run", str(audit), "--junit", str(old)]) == 4
+    assert not old.exists()
