@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import rankdata
 
 from tapas.attacks._criteria import Criterion
 from tapas.errors import IncompatibleAttackError
@@ -290,6 +289,8 @@ def fold_of(groups: np.ndarray) -> np.ndarray:
 
 def mean_auc(scores: np.ndarray, positive: np.ndarray) -> float:
     """Mean over targets and values of the area under the curve over releases."""
+    from scipy.stats import rankdata
+
     scores, positive = (array.reshape(len(array), -1) for array in (scores, positive))
     members = positive.sum(axis=0)
     others = len(positive) - members

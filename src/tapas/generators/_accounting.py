@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from scipy.optimize import brentq, minimize_scalar
-
 from tapas._validate import check_probability, listing
 from tapas.errors import ConfigError
 
@@ -99,6 +97,8 @@ def epsilon_from_rho(rho: float, delta: float) -> float:
     ``rho + 2 sqrt(rho log(1/delta))`` (Bun and Steinke 2016).
     """
     check_positive(rho, "rho")
+    from scipy.optimize import minimize_scalar
+
     check_probability(delta, "delta", open_interval=True)
     log_inverse = math.log(1 / delta)
 
@@ -119,6 +119,8 @@ def rho_from_epsilon(epsilon: float, delta: float) -> float:
 
     A relative 1e-9 is left unspent, so that rounding cannot exceed the claim.
     """
+    from scipy.optimize import brentq
+
     check_positive(epsilon, "epsilon")
     check_probability(delta, "delta", open_interval=True)
     low = math.log(rho_from_epsilon_classical(epsilon, delta))

@@ -5,7 +5,6 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, expit, logit, ndtri
-from scipy.stats import rankdata
 
 from tapas.errors import StatisticsError
 from tapas.stats._counts import check_level, check_scores
@@ -77,11 +76,14 @@ def auc_interval(
 
 def _placements(positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return for each positive the share of negatives below it, and for each negative the dual."""
-    num_positive = positive.size
-    together = rankdata(np.concatenate([positive, negative]))
-    above = (together[:num_positive] - rankdata(positive)) / negative.size
-    below = 1 - (together[num_positive:] - rankdata(negative)) / num_positive
+    above = _midranks(positive, np.sort(negative)) / negative.size
+    below = 1 - _midranks(negative, np.sort(positive)) / positive.size
     return above, below
+
+
+def _midranks(values: FloatArray, ordered: FloatArray) -> FloatArray:
+    """Return how many of `ordered` are below each value; ties count one half."""
+    return (np.searchsorted(ordered, values) + np.searchsorted(ordered, values, "right")) / 2
 
 
 def _newcombe(value: float, num_positive: int, num_negative: int, z: float) -> tuple[float, float]:

@@ -5,7 +5,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
-from scipy.stats import binom
 
 from tapas._validate import check_probability
 from tapas.errors import StatisticsError
@@ -92,6 +91,8 @@ def audit_power(
     Assumes: unpaired trials and an event fixed beforehand with rates `tpr` and
     `fpr`. Guarantees: exact up to rounding, no simulation.
     """
+    from scipy.stats import binom
+
     alpha = check_level(confidence, delta)
     fp, fn = _likely_counts(num_trials, fpr), _likely_counts(num_trials, 1 - tpr)
     fpr_high = upper_limit(fp, num_trials, alpha / 2)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import log_ndtr
-from scipy.stats import norm, t
 
 from tapas._validate import check_choice
 from tapas.attacks._criteria import CriterionLike
@@ -27,12 +26,16 @@ class _World:
     freedom: np.ndarray | None
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
+        from scipy.stats import norm, t
+
         if self.freedom is None:
             return norm.logpdf(values, self.mean, self.scale)
         return t.logpdf(values, self.freedom, self.mean, self.scale)
 
     def log_below(self, values: np.ndarray) -> np.ndarray:
         """ln P(logit < value), with full precision near probability one."""
+        from scipy.stats import t
+
         distance = (values - self.mean) / self.scale
         if self.freedom is None:
             return log_ndtr(distance)
