@@ -91,6 +91,8 @@ def test_a_property_of_the_training_data_is_inferred(tmp_path: Path) -> None:
     (subject,) = record.subjects
     assert subject.trials == {"train": 24, "test": 20}
     assert len(subject.summaries[0]) == 20  # type: ignore[arg-type]
+    question = f"find out the share of Sex = {values[0]} (0.1 or 0.9) in the training data"
+    assert question in AuditPage(record).html()
 
 
 def test_canaries_certify_an_epsilon_from_a_few_runs(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tapas._spec import spec_of
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.errors import MechanismError, NotTrainedError
 from tapas.generators import GeneratorFromExecutable, Raw
@@ -118,3 +119,11 @@ def test_only_tables_can_be_sent(numbered: TabularDataset) -> None:
         generator.generate(1)
     with pytest.raises(MechanismError, match="TabularDataset"):
         generator.fit(Raw())  # type: ignore[arg-type]
+
+
+def test_an_edited_program_is_another_mechanism(tmp_path: Path) -> None:
+    exe = program(tmp_path, 'head -n "$1"')
+    before = spec_of(GeneratorFromExecutable(exe)).digest
+    assert spec_of(GeneratorFromExecutable(exe)).digest == before
+    program(tmp_path, 'tail -n "$1"')
+    assert spec_of(GeneratorFromExecutable(exe)).digest != before

@@ -9,6 +9,7 @@ import pytest
 from tapas.datasets import TabularDataset
 from tapas.errors import NotTrainedError
 from tapas.generators import Generator, Raw, ReprosynGenerator
+from tapas.threat_models import BlackBoxKnowledge
 
 
 def test_fit_and_generate_must_be_written() -> None:
@@ -100,3 +101,11 @@ def test_a_reprosyn_class_is_built_run_and_wrapped(numbered: TabularDataset) -> 
     assert isinstance(released, TabularDataset)
     assert released.description == numbered.description
     assert released.data["number"].tolist() == [0, 1, 2, 3]
+
+
+def test_a_generator_without_a_name_is_called_by_its_class() -> None:
+    class Mine(Raw):
+        label = Generator.label
+
+    assert Mine().label == "Unnamed Generator"
+    assert BlackBoxKnowledge(Mine(), 3).label == "Mine"

@@ -47,9 +47,9 @@ class WithoutTraining(Faithful):
         return super().generate(num_samples, random_state)
 
 
-class GivesFrames(Faithful):
+class GivesLists(Faithful):
     def generate(self, num_samples, random_state=None):
-        return super().generate(num_samples, random_state).data
+        return super().generate(num_samples, random_state).data.to_numpy().tolist()
 
 
 class OneTooMany(Faithful):
@@ -104,7 +104,7 @@ class Immobile(Faithful):
     [
         (WithoutLabel(), "label"),
         (WithoutTraining(), "not trained"),
-        (GivesFrames(), "schema"),
+        (GivesLists(), "schema"),
         (OneTooMany(), "number of records"),
         (ChangesTheData(), "private data"),
         (SharesState(), "copies"),
@@ -193,3 +193,11 @@ def test_the_generator_itself_stays_unfitted():
     check_generator(generator)
     assert not generator.trained
     assert not hasattr(generator, "dataset")
+
+
+def test_a_generator_may_return_data_frames():
+    class Frames(Faithful):
+        def generate(self, num_samples, random_state=None):
+            return super().generate(num_samples, random_state).data
+
+    assert check_generator(Frames()) == NAMES

@@ -176,3 +176,17 @@ def test_models_with_and_without_the_property_hold_the_shares_asked_for() -> Non
         )
     with pytest.raises(ThreatModelError, match="two different shares"):
         ModelPropertyInference(LogisticRegression(), population(), lambda r: r.y == 1, (0.5, 0.5))
+
+
+def test_targets_whose_value_is_missing_are_left_out() -> None:
+    members = table(120, 0, ("a", "b", "c"))
+    model = memory(members)
+    members[0].loc[[3, 50], "secret"] = None
+    threat_model = ModelAIA(model, members, "secret", population=table(120, 1, ("a", "b", "c")))
+    summary = threat_model.test(ConfidenceAIA())
+    assert len(summary.labels) == 118
+    assert set(summary.labels) == {"a", "b", "c"}
+    names = threat_model.game.target_labels
+    assert names[:4] == ("0", "1", "2", "4")
+    with pytest.raises(ThreatModelError, match=r"not in attribute_values, the first 'c' in row"):
+        ModelAIA(model, members, "secret", ["a", "b"])

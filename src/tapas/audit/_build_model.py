@@ -160,6 +160,7 @@ def _about_property(
         part.access,
         seed=config.seed,
         label=label,
+        property_label=f"{wanted.column} = {wanted.value}",
     )
 
 

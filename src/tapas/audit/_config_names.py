@@ -59,8 +59,10 @@ class Names:
                 return cls(**arguments)
         except TapasError as error:
             raise ConfigError(f"{self.where}: {key}: {error}") from error
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"{self.where}: {key}: {use} cannot be made: {error}") from error
+        except Exception as error:
+            raise ConfigError(
+                f"{self.where}: {key}: {use} cannot be made: {type(error).__name__}: {error}"
+            ) from error
 
     def find(self, use: str, rooms: tuple[str, ...], key: str, *, parts: bool = False) -> Any:
         """The class called `use`: a public name of one of the rooms, or ``module:Name``."""

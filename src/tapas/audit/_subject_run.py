@@ -258,14 +258,19 @@ class SubjectRun:
         ]
 
     def played(self) -> dict[str, int]:
-        """How many trials were played, by phase."""
+        """How many of the trials that are asked for were played, by phase."""
         return {
             phase: sum(self._counts(phase, i) for i in self.player.ledger.indices(phase))
             for phase in PHASES
         }
 
     def _counts(self, phase: Phase, index: int, *, stop: bool = False) -> bool:
-        """Whether a trial comes before the one that ended the run, or with `stop` is that one."""
+        """Whether a trial is asked for and comes before the one that ended the run.
+
+        With `stop`, that one counts too.
+        """
+        if index >= (self.num_train if phase == "train" else self.num_test):
+            return False
         if self._stop is None:
             return True
         at, last = (PHASES.index(phase), index), (PHASES.index(self._stop[0]), self._stop[1])

@@ -53,15 +53,16 @@ def is_table_file(path: Path) -> bool:
     return ending_of(path) in FORMATS
 
 
-def read_cells(path: Path, reading: Reading, expected: Expected) -> Cells:
-    """Read a file by its ending."""
+def read_cells(path: Path, content: bytes, reading: Reading, expected: Expected) -> Cells:
+    """Read the content of a file by its ending."""
     read = FORMATS.get(ending_of(path))
     if read is None:
         raise SchemaError(
             f"files that end in {path.suffix or 'nothing'} are not read: save the table as one of "
             f"{listing(FORMATS, 20)}"
         )
-    return read(_content(path), reading, expected)
+    whole = _decompressed(content) if path.suffix.lower() == GZ else content
+    return read(whole, reading, expected)
 
 
 def cells_of_text(text: str, reading: Reading, expected: Expected) -> Cells:
@@ -72,10 +73,7 @@ def cells_of_text(text: str, reading: Reading, expected: Expected) -> Cells:
     return Cells(pd.DataFrame(rows, dtype=object), False, delimiter, notes)
 
 
-def _content(path: Path) -> bytes:
-    content = path.read_bytes()
-    if path.suffix.lower() != GZ:
-        return content
+def _decompressed(content: bytes) -> bytes:
     try:
         return gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:

@@ -101,13 +101,13 @@ def read_file(
     how = reading or Reading()
     if description is not None and drop:
         description = description.view(name for name in description.columns if name not in drop)
+    content = path.read_bytes()
     try:
-        cells = read_cells(path, how, _expected(description))
+        cells = read_cells(path, content, how, _expected(description))
         found = _assembled(cells, description, how, drop, missing_values)
     except SchemaError as error:
         raise SchemaError(f"{path}: {error}") from error
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return replace(found, sha256=digest)
+    return replace(found, sha256=hashlib.sha256(content).hexdigest())
 
 
 def read_frame(

@@ -40,7 +40,7 @@ class Generator(ABC):
 
     @property
     def label(self) -> str:
-        """Display name."""
+        """Display name; a subclass gives its own, as a property or a class attribute."""
         return self.UNNAMED
 
     def __str__(self) -> str:

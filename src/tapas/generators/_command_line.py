@@ -3,12 +3,15 @@
 import json
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tapas._spec import attributes_of
 from tapas.datasets import Dataset, RandomSource, TabularDataset
 from tapas.errors import MechanismError, NotTrainedError
 from tapas.generators._base import Generator
+from tapas.generators._executable import content_of
 
 
 class ReprosynGeneratorFromCLI(Generator):
@@ -72,3 +75,7 @@ class ReprosynGeneratorFromCLI(Generator):
     def label(self) -> str:
         """Display name."""
         return self._label
+
+    def __spec__(self) -> Mapping[str, object]:
+        """An edited program is another one."""
+        return {**attributes_of(self), "program": content_of(self.exe)}

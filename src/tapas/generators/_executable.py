@@ -3,8 +3,10 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
+from tapas._spec import attributes_of, digest_of
 from tapas._validate import check_count
 from tapas.datasets import Dataset, RandomSource, TabularDataset
 from tapas.engine import end_family
@@ -119,6 +121,16 @@ class GeneratorFromExecutable(Generator):
     def label(self) -> str:
         """Display name."""
         return self._label
+
+    def __spec__(self) -> Mapping[str, object]:
+        """An edited program is another one. What it reads or calls in turn is not known here."""
+        return {**attributes_of(self), "program": content_of(self.exe)}
+
+
+def content_of(program: str) -> str | None:
+    """Digest of a program's file; None where there is none."""
+    found = shutil.which(program)
+    return None if found is None else digest_of(Path(found).read_bytes())
 
 
 def _find_program(exe: str) -> str:

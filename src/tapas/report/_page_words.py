@@ -15,7 +15,7 @@ from tapas.results import (
     rounded,
     rounded_down,
 )
-from tapas.stats import negatives_needed
+from tapas.stats import Dependence, negatives_needed
 
 __all__ = ["Banner", "banner", "limits", "sentences", "strength_words", "tiles"]
 
@@ -195,6 +195,8 @@ def _attacked(findings: Findings) -> str:
     attributes = sorted({result.attribute for result in results} - {""})
     if attributes:
         aims = f"guess {_listed(attributes)} of {whom}"
+    elif all(result.own.dependence is Dependence.UNRELATED for result in results):
+        aims = f"find out the {', '.join(sorted(targets))} in the training data"
     elif any(targets):
         aims = f"find out whether {whom} {_were(len(targets))} in the private data"
     else:

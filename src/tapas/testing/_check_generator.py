@@ -6,12 +6,14 @@ from typing import Any
 
 import cloudpickle
 import numpy as np
+from pandas import DataFrame
 
 from tapas._random import seeded_globals, stream
 from tapas._validate import listing
 from tapas.datasets import TabularDataset, load_sample
 from tapas.testing._promises import Promise, kept_promises
 from tapas.threat_models import (
+    BlackBoxKnowledge,
     accepts_seed,
     run_mechanism,
     uses_documented_call,
@@ -48,7 +50,7 @@ def check_generator(generator: Any, dataset: TabularDataset | None = None) -> li
         call can stand in a test.
     """
     data = load_sample("census", rows=SAMPLE_ROWS, seed=1) if dataset is None else dataset
-    name = getattr(generator, "label", type(generator).__name__)
+    name = BlackBoxKnowledge(generator, None).label
     return kept_promises(name, generator_checks(), generator, data)
 
 
@@ -58,7 +60,12 @@ def generator_checks() -> tuple[GeneratorCheck, ...]:
 
 
 def _run(generator: Any, dataset: TabularDataset, size: int, seed: int) -> Any:
-    return run_mechanism(generator, dataset, size, {}, rng=stream(seed)).output
+    return _read(run_mechanism(generator, dataset, size, {}, rng=stream(seed)).output, dataset)
+
+
+def _read(output: Any, dataset: TabularDataset) -> Any:
+    """A release as an audit reads it: a data frame may stand for a dataset."""
+    return TabularDataset(output, dataset.description) if isinstance(output, DataFrame) else output
 
 
 def _half(dataset: TabularDataset) -> int:
@@ -159,7 +166,7 @@ def _global_state_breach(generator: Any, dataset: TabularDataset) -> str | None:
         if inspect.iscoroutine(output):
             output.close()
             return None
-        releases.append(output)
+        releases.append(_read(output, dataset))
     return None if _same(*releases) else "numpy's global generator changed the release"
 
 
@@ -193,7 +200,7 @@ _CHECKS = (
     GeneratorCheck("label", "the label is a non-empty text", _label_breach),
     GeneratorCheck("not trained", "generate before fit is refused", _untrained_breach),
     GeneratorCheck(
-        "schema", "a release is a TabularDataset with the schema of the private data",
+        "schema", "a release is a table with the schema of the private data",
         _schema_breach,
     ),
     GeneratorCheck("number of records", "a release has as many records as asked", _number_breach),

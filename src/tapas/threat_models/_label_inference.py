@@ -110,7 +110,7 @@ class LabelInferenceThreatModel(TargetViews):
     @property
     def subject_label(self) -> str:
         """A name to tell mechanisms apart by."""
-        return self.atk_know_gen.telling_label
+        return self.atk_know_gen.label
 
     # -- memory ------------------------------------------------------------------------------
 

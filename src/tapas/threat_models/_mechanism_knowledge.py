@@ -8,7 +8,6 @@ import numpy as np
 from tapas._random import ambient_rng, integer_seed
 from tapas.datasets import Dataset
 from tapas.errors import KnowledgeError
-from tapas.generators import Generator
 from tapas.threat_models._mechanism_runs import (
     Mechanism,
     MechanismRun,
@@ -66,11 +65,6 @@ class AttackerKnowledgeOnGenerator(ABC):
 
     def __call__(self, training_dataset: Dataset, training_mode: bool = True) -> object:
         return self.generate(training_dataset, training_mode=training_mode)
-
-    @property
-    def telling_label(self) -> str:
-        """A name to tell mechanisms apart by."""
-        return self.label
 
     @property
     def label(self) -> str:
@@ -140,14 +134,8 @@ class KnownGenerator(AttackerKnowledgeOnGenerator):
 
     @property
     def label(self) -> str:
-        """Display name: the generator's."""
+        """Display name: the generator's, or that of its class."""
         return name_of(self.generator)
-
-    @property
-    def telling_label(self) -> str:
-        """The same, or the name of the class where the generator was given none."""
-        unnamed = name_of(self.generator) == Generator.UNNAMED
-        return type(self.generator).__name__ if unnamed else self.label
 
 
 class BlackBoxKnowledge(KnownGenerator):

@@ -94,8 +94,9 @@ def globals_for(seed: int, seed_globals: bool) -> AbstractContextManager[None]:
 
 
 def name_of(generator: Mechanism) -> str:
-    """Its display name, or that of its class."""
-    return str(generator.label) if isinstance(generator, Named) else type(generator).__name__
+    """Its display name, or that of its class where it has none."""
+    label = str(generator.label) if isinstance(generator, Named) else Generator.UNNAMED
+    return type(generator).__name__ if label == Generator.UNNAMED else label
 
 
 def own_copy(generator: Mechanism) -> Mechanism:

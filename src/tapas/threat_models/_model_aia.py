@@ -34,6 +34,7 @@ class ModelAttributeGame(GameDefaults):
     priors: np.ndarray
     seed: int
     data_label: str
+    rows: np.ndarray
 
     @property
     def label(self) -> str:
@@ -60,8 +61,8 @@ class ModelAttributeGame(GameDefaults):
 
     @property
     def target_labels(self) -> tuple[str, ...]:
-        """Positions of the targets."""
-        return tuple(str(number) for number in range(len(self.targets)))
+        """Positions of the targets among those that were given."""
+        return tuple(str(row) for row in self.rows)
 
     def rounds(self, phase: Phase) -> int:
         """One model, and none to learn from."""
@@ -107,7 +108,7 @@ class ModelAIA(GameThreatModel):
     model : object
         Anything that `tapas.models.as_model` takes.
     targets : (X, y) or Records
-        Records with the attribute as it really was.
+        Records with the attribute as it really was. Those where it is missing are left out.
     attribute : object
         Column name, or position in an array.
     attribute_values : sequence, optional
@@ -146,17 +147,20 @@ class ModelAIA(GameThreatModel):
                 f"attribute {attribute!r} is not a column; the columns are "
                 f"{listing(records.columns)}"
             )
-        values = _possible_values(records.values_of(attribute), attribute_values, attribute)
+        truth = records.values_of(attribute)
+        values = _possible_values(truth, attribute_values, attribute)
+        rows = np.flatnonzero(pd.Series(truth).notna())
         self._game = ModelAttributeGame(
             model=audited,
             access=Access.parse(access),
-            targets=records,
+            targets=records.take(rows),
             attribute=attribute,
             values=values,
             population=held,
             priors=_priors(priors, values, held, attribute),
             seed=resolve_seed(seed),
             data_label=label,
+            rows=rows,
         )
 
     @property
@@ -187,11 +191,14 @@ def _possible_values(
         raise ThreatModelError(
             f"attribute {attribute!r} needs at least two values, got {listing(possible)}"
         )
-    strange = ~pd.Series(truth).isin(possible).to_numpy()
+    known = pd.Series(truth)
+    strange = (known.notna() & ~known.isin(possible)).to_numpy()
     if strange.any():
+        first = int(np.argmax(strange))
         raise ThreatModelError(
             f"{int(strange.sum())} targets have values of {attribute!r} that are not in "
-            f"attribute_values, the first in row {np.flatnonzero(strange)[0]}"
+            f"attribute_values, the first {truth[first]!r} in row {first}: list it too, or leave "
+            f"those targets out"
         )
     return possible
 

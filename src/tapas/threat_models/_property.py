@@ -88,6 +88,7 @@ class PropertyGame(GameDefaults):
     access: Access
     seed: int
     data_label: str
+    property_label: str
     timeout: float | None = None
 
     @property
@@ -101,7 +102,7 @@ class PropertyGame(GameDefaults):
         return PROPERTY
 
     def _identity(self) -> Mapping[str, object]:
-        left_out = ("timeout", "data_label")
+        left_out = ("timeout", "data_label", "property_label")
         fields = self.__dataclass_fields__
         return {name: getattr(self, name) for name in fields if name not in left_out}
 
@@ -112,8 +113,9 @@ class PropertyGame(GameDefaults):
 
     @property
     def target_labels(self) -> tuple[str, ...]:
-        """There is one secret: the property."""
-        return ("property",)
+        """There is one secret: which of the two shares."""
+        first, second = self.sets[0].shares
+        return (f"share of {self.property_label} ({first:g} or {second:g})",)
 
     @property
     def draws_from_globals(self) -> bool:
@@ -204,6 +206,8 @@ class ModelPropertyInference(GameThreatModel):
         Records that the models are asked about; none of them is trained on.
     seed, n_jobs, executor, label
         As in `ModelMIA`.
+    property_label : str
+        How results call the property.
     """
 
     default_trials = 100
@@ -222,6 +226,7 @@ class ModelPropertyInference(GameThreatModel):
         n_jobs: int | None = None,
         executor: Executor | None = None,
         label: str = "records",
+        property_label: str = "the property",
     ) -> None:
         super().__init__(n_jobs=n_jobs, executor=executor)
         seed = resolve_seed(seed)
@@ -246,6 +251,7 @@ class ModelPropertyInference(GameThreatModel):
             access=Access.parse(access),
             seed=seed,
             data_label=label,
+            property_label=property_label,
         )
 
     @property

@@ -1,0 +1,5 @@
+"""``python -m tapas``"""
+
+from tapas.cli import main
+
+main()
