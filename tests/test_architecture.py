@@ -57,9 +57,10 @@ PUBLIC = {
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome
         Dependence Estimate ExposedRecords Finding Findings Gate GateOutcome
         LabelInferenceAttackSummary MIAttackSummary Measure RecordComparison ScoreTable
-        SummaryFacts TrialFailure Verdict compare_records decide estimate exposed_records
-        exposure_table file_safe gate_title judge_claim leak positive_predictive_value
-        record_facts rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
+        SummaryFacts TrialFailure Verdict append_verdict compare_records decide dropped_columns
+        estimate exposed_records exposure_table file_safe gate_title judge_claim leak
+        loosened_limits positive_predictive_value read_history record_facts
+        rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
         summary_facts write_exposure_table""",
     "stats": """ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice advantage_interval attack_epsilon_high auc_interval

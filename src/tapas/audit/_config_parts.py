@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from tapas.datasets import Reading
-from tapas.results import GATE_METRICS
+from tapas.results import GATE_METRICS, Gate
 
 GateMetric = Literal[GATE_METRICS]  # type: ignore[valid-type]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -346,3 +346,8 @@ class GatePart(Part):
     at_most: float
     fpr: Share = 0.01
     confidence: OpenShare = 0.95
+
+    @model_validator(mode="after")
+    def _possible(self) -> "GatePart":
+        Gate(**self.model_dump())
+        return self

@@ -17,7 +17,7 @@ from tapas.compat import AttackDoors
 from tapas.engine import Entry, FolderStore
 from tapas.errors import StoreError
 from tapas.game import Game, Ledger, StoredLedger, TableBriefing
-from tapas.results import AuditRecord
+from tapas.results import AuditRecord, append_verdict
 
 QUESTION_FILE = "question.json"
 MANIFEST_FILE = "manifest.json"
@@ -118,7 +118,7 @@ class RunFolder:
             return ""
 
     def finish(self, record: AuditRecord) -> None:
-        """Write the record; one of another question is kept beside it."""
+        """Write the record, one of another question is kept beside it; add its verdict."""
         try:
             before = AuditRecord.load(self.folder)
         except StoreError:
@@ -127,6 +127,7 @@ class RunFolder:
             name = f"record-{before.fingerprint[:8]}.json"
             _files.write_text(self.folder / name, before.to_json())
         record.save(self.folder)
+        append_verdict(self.folder, record)
 
 
 def now() -> str:

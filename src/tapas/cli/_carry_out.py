@@ -9,7 +9,7 @@ import click
 
 from tapas.cli import _supervise
 from tapas.errors import TapasError
-from tapas.results import AuditRecord, Verdict, decide
+from tapas.results import AuditRecord, Verdict, decide, read_history
 
 
 def default_folder(audit_file: Path) -> Path:
@@ -61,7 +61,7 @@ def say_verdict(record: AuditRecord, page: Path) -> Verdict:
     from tapas.report import AuditPage
 
     verdict = decide(record)
-    for sentence in AuditPage(record).words:
+    for sentence in AuditPage(record, read_history(page.parent)).words:
         click.echo(" ".join(sentence.split()))
     for outcome in verdict.outcomes:
         click.echo(f"  gate {outcome.state}: {' '.join(outcome.words.split())}")

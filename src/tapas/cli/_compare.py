@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from tapas.cli._main import FINE, GATE_FAILED
+
 
 @click.command("compare")
 @click.argument("folders", type=click.Path(path_type=Path), nargs=-1, required=True)
@@ -14,7 +16,8 @@ import click
     show_default=True,
     help="Folder of the page.",
 )
-def command(folders: tuple[Path, ...], output: Path) -> None:
+@click.option("--fail-on-worse", is_flag=True, help="Leave with 1 if a result got worse.")
+def command(folders: tuple[Path, ...], output: Path, fail_on_worse: bool) -> int:
     """Compare two or more finished runs: what got better or worse, with intervals."""
     from tapas import report
     from tapas.results import AuditRecord
@@ -27,6 +30,9 @@ def command(folders: tuple[Path, ...], output: Path) -> None:
     for line in page.words:
         click.echo(line)
     click.echo(f"Report: {page.publish(output)[0]}")
+    found = page.comparison
+    worse = sum(found.count(name, "worse") for name in found.names[1:])
+    return GATE_FAILED if fail_on_worse and worse else FINE
 
 
 def _names(folders: tuple[Path, ...]) -> list[str]:

@@ -48,6 +48,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
             }
             for outcome in verdict.outcomes
         ],
+        "inputs": record.question.get("inputs"),
         "results": [_facts(facts) for facts in record_facts(record)],
         "crashes": [
             {"subject": subject.name, "attack": crash.attack, "message": crash.message}

@@ -35,6 +35,7 @@ ATTACKS = ("ClosestDistanceMIA", "DOMIAS", "LocalNeighboursWithReference")
 )
 @click.option("--known-share", type=float, default=0.5, show_default=True)
 @click.option("--max-auc", type=float, help="A gate: the AUC must not be above this.")
+@click.option("--max-dropped", type=int, help="A gate: so many columns may be left out.")
 @click.option("--no-controls", is_flag=True, help="Do not attack controls for comparison.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--folder", type=click.Path(path_type=Path), help="[RELEASED's name-run]")
@@ -52,6 +53,7 @@ def command(
     attacks: tuple[str, ...],
     known_share: float,
     max_auc: float | None,
+    max_dropped: int | None,
     no_controls: bool,
     seed: int,
     folder: Path | None,
@@ -91,7 +93,11 @@ def command(
         },
         "attacks": [{"use": name} for name in attacks],
         "controls": not no_controls,
-        "gates": [] if max_auc is None else [{"metric": "auc", "at_most": max_auc}],
+        "gates": [
+            {"metric": metric, "at_most": float(limit)}
+            for metric, limit in (("auc", max_auc), ("dropped_columns", max_dropped))
+            if limit is not None
+        ],
     }
     forget(json_file, junit_file)
     place = folder or default_folder(released)

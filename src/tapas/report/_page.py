@@ -1,10 +1,13 @@
 """The page of an audit: one HTML file for people who decide about a release."""
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from tapas.report._base import Report
 from tapas.report._page_figures import comparison_figures, curve_figures
+from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences
 from tapas.report._page_numbers import moment
 from tapas.report._page_records import records_csv, records_tables
 from tapas.report._page_render import render, write_page
@@ -21,7 +24,15 @@ from tapas.report._page_tables import (
     result_table,
 )
 from tapas.report._page_words import banner, limits, sentences, tiles
-from tapas.results import AuditRecord, ExposedRecords, Findings, decide, exposed_records
+from tapas.results import (
+    AuditRecord,
+    ExposedRecords,
+    Findings,
+    decide,
+    exposed_records,
+    loosened_limits,
+    read_history,
+)
 
 __all__ = ["AuditPage"]
 
@@ -38,10 +49,16 @@ class AuditPage(Report):
     ----------
     record
         What the audit left behind.
+    history
+        Earlier verdicts of the same folder, as `read_history` gives them; those of the folder
+        that the page is published in by default.
     """
 
-    def __init__(self, record: AuditRecord) -> None:
+    def __init__(
+        self, record: AuditRecord, history: Sequence[Mapping[str, Any]] | None = None
+    ) -> None:
         self.record = record
+        self.history = None if history is None else tuple(dict(entry) for entry in history)
         self._verdict = decide(record)
         self._findings = Findings(record)
 
@@ -53,7 +70,12 @@ class AuditPage(Report):
     def words(self) -> list[str]:
         """The verdict as sentences, the first being the shortest answer."""
         first = banner(self._findings, self._verdict)
-        return [f"{first.word}: {first.text}", *sentences(self._findings)]
+        return [f"{first.word}: {first.text}", *self._sentences]
+
+    @property
+    def _sentences(self) -> list[str]:
+        loosened = loosened_limits(self.record, self.history or ())
+        return [*sentences(self._findings), *inputs_sentences(self.record), *loosened]
 
     def html(self) -> str:
         """Return the page as text."""
@@ -63,7 +85,11 @@ class AuditPage(Report):
             record=record,
             findings=findings,
             banner=banner(findings, self._verdict),
-            sentences=sentences(findings),
+            sentences=self._sentences,
+            inputs=input_rows(record),
+            attacker=attacker_words(record),
+            history=self.history or (),
+            num_targets=len({result.target for result in findings.exposed}),
             tiles=tiles(findings),
             gates=gate_rows(self._verdict),
             first_columns=first_columns(findings),
@@ -93,7 +119,8 @@ class AuditPage(Report):
 
         Where the audit tells records apart, ``exposure.csv`` lists them, most exposed first.
         """
-        files = [write_page(filepath, "report.html", self.html())]
+        page = self if self.history is not None else AuditPage(self.record, read_history(filepath))
+        files = [write_page(filepath, "report.html", page.html())]
         if self._exposed:
             files.append(write_page(filepath, "exposure.csv", records_csv(self._exposed)))
         return files

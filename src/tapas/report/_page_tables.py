@@ -155,9 +155,17 @@ def control_words(findings: Findings) -> str:
             "No attack succeeded against any control. If one of them is known to leak, these "
             "attacks or this number of trials cannot show a leak, and a low result means nothing."
         )
+    least = strongest(findings.controls, lambda result: result.own.subject)
+    if min(leak(result.shared)[0] for result in least) > 0:
+        return (
+            "Controls show where the scale begins and ends. Here every one of them tells something "
+            "about its records, also the one that keeps single columns only: with so few records "
+            "even that is no safe release. Read the audited results against the lowest of them."
+        )
     return (
         "Controls show where the scale begins and ends: a control known to leak should stand far "
-        "above guessing, one that cannot leak should not. Read the audited results between them."
+        "above guessing, one that keeps single columns only should not, as here. Read the audited "
+        "results between them."
     )
 
 

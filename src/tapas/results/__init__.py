@@ -22,7 +22,8 @@ from tapas.results._exposure import (
 from tapas.results._facts import SummaryFacts, record_facts, summary_facts
 from tapas.results._filenames import file_safe
 from tapas.results._findings import CONFIDENCE, Finding, Findings, leak, strongest
-from tapas.results._gates import GateOutcome, Verdict, decide, gate_title
+from tapas.results._gates import GateOutcome, Verdict, decide, dropped_columns, gate_title
+from tapas.results._history import append_verdict, loosened_limits, read_history
 from tapas.results._inference import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
@@ -73,8 +74,10 @@ __all__ = [
     "SummaryFacts",
     "TrialFailure",
     "Verdict",
+    "append_verdict",
     "compare_records",
     "decide",
+    "dropped_columns",
     "estimate",
     "exposed_records",
     "exposure_table",
@@ -82,7 +85,9 @@ __all__ = [
     "gate_title",
     "judge_claim",
     "leak",
+    "loosened_limits",
     "positive_predictive_value",
+    "read_history",
     "record_facts",
     "rounded",
     "rounded_down",

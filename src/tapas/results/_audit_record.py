@@ -4,6 +4,7 @@ Reports, gates and comparisons read records and nothing else.
 """
 
 import json
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
@@ -14,7 +15,7 @@ from tapas._files import write_text
 from tapas._spec import Plain
 from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, StoreError
-from tapas.results._measures import GATE_METRICS
+from tapas.results._measures import GATE_METRICS, MEASURES
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
 
@@ -48,8 +49,9 @@ class Gate:
     ----------
     metric : str
         What is limited, for every attack and target of the audited subjects: one of
-        `GATE_METRICS`.
+        `GATE_METRICS`. "dropped_columns" limits how many columns were left out of the audit.
     at_most : float
+        Within the range of the metric.
     fpr : float
         The false positive rate of "tpr_at_fpr".
     confidence : float
@@ -63,6 +65,13 @@ class Gate:
 
     def __post_init__(self) -> None:
         check_choice(self.metric, "metric of a gate", GATE_METRICS)
+        low, high = next((m.limits for m in MEASURES if m.gate == self.metric), (0.0, math.inf))
+        if not low <= self.at_most <= high or math.isinf(self.at_most):
+            top = "" if math.isinf(high) else f" and at most {high:g}"
+            raise ConfigError(
+                f"at_most of a gate on {self.metric} must be at least {low:g}{top}, got "
+                f"{self.at_most:g}: another limit could never fail, or always would"
+            )
         check_probability(self.fpr, "fpr of a gate")
         check_probability(self.confidence, "confidence of a gate", open_interval=True)
 

@@ -14,7 +14,7 @@ from tapas.results._label_inference import LabelInferenceAttackSummary
 from tapas.results._measures import MEASURES
 from tapas.results._rounding import rounded_down, rounded_up
 
-__all__ = ["GateOutcome", "Verdict", "decide", "gate_title"]
+__all__ = ["GateOutcome", "Verdict", "decide", "dropped_columns", "gate_title"]
 
 State = Literal["pass", "fail", "inconclusive"]
 
@@ -22,6 +22,9 @@ EXIT_FINE, EXIT_FAILED, EXIT_NOTHING_RAN, EXIT_INCONCLUSIVE = 0, 1, 5, 6
 _ONE_SIDED = (
     "an audit can show that an epsilon is larger, never that it is smaller, so this gate can fail "
     "and cannot pass"
+)
+_NO_MORE_TRIALS = (
+    "there is one release only; more records whose membership is known would narrow the interval"
 )
 _LIMITED = {measure.gate: measure for measure in MEASURES if measure.gate is not None}
 
@@ -106,14 +109,16 @@ def gate_title(gate: Gate) -> str:
     """What a gate limits, as people write it."""
     measure = _LIMITED.get(gate.metric)
     if measure is None:
-        return "Epsilon"
+        return gate.metric.replace("_", " ").capitalize()
     return measure.title if measure.at_fpr is None else measure.at_fpr(gate.fpr).title
 
 
 def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
+    if gate.metric == "dropped_columns":
+        return _judge_dropped(record, gate)
     # All attacks and targets are judged together, so each interval shares the error.
     confidence = shared_by_audited(record, gate.confidence)
-    ends = []
+    ends, more = [], False
     for subject in record.audited:
         for summary in judged_summaries(subject):
             where = f"{summary.attack} on target {summary.target_id}"
@@ -125,17 +130,50 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
                     "values, or of one only): limit accuracy instead",
                 )
             ends.append((*interval, where))
+            more |= not summary.dependence.is_by_record
     if not ends:
         return _undecided(gate, "nothing was measured")
-    low, high, where = max(ends, key=lambda end: (end[0] > gate.at_most, end[1], end[0]))
+    low, high, where = _deciding(ends, gate.at_most)
     crashes = sum(len(subject.crashes) for subject in record.audited)
     hindrance = f"{crashes} attacks crashed" if crashes else ""
     if not record.complete:
         hindrance = "the mechanism failed too often"
-    return _outcome(gate, low, high, where, hindrance)
+    remedy = "more trials are needed" if more else _NO_MORE_TRIALS
+    if gate.metric == "epsilon":
+        remedy = _ONE_SIDED
+    return _outcome(gate, low, high, where, hindrance, remedy)
 
 
-def _outcome(gate: Gate, low: float, high: float, where: str, hindrance: str) -> GateOutcome:
+def _deciding(ends: list[tuple[float, float, str]], limit: float) -> tuple[float, float, str]:
+    """Where a limit is exceeded, the strongest attack; otherwise the least certain one."""
+    above = [end for end in ends if end[0] > limit]
+    if above:
+        return max(above)
+    return max(ends, key=lambda end: (end[1], end[0]))
+
+
+def _judge_dropped(record: AuditRecord, gate: Gate) -> GateOutcome:
+    dropped = dropped_columns(record)
+    if dropped is None:
+        return _undecided(gate, "the record does not say which columns were left out")
+    number = float(len(dropped))
+    state: State = "fail" if number > gate.at_most else "pass"
+    words = f"{len(dropped)} columns were left out of the audit"
+    words += f" ({', '.join(dropped[:5])})" if dropped else ""
+    return GateOutcome(gate, state, number, number, f"{words}, limit {gate.at_most:g}")
+
+
+def dropped_columns(record: AuditRecord) -> list[str] | None:
+    """Columns of the tables that were not audited; None where the record does not say."""
+    inputs = record.question.get("inputs")
+    if not isinstance(inputs, dict):
+        return None
+    return sorted({name for table in inputs.values() for name in table.get("dropped", {})})
+
+
+def _outcome(
+    gate: Gate, low: float, high: float, where: str, hindrance: str, remedy: str
+) -> GateOutcome:
     ends = f"{rounded_down(low, 3)} and {rounded_up(high, 3)}".replace("∞", "infinity")
     between = f"{gate_title(gate)} between {ends} ({where})"
     if low > gate.at_most:
@@ -145,7 +183,6 @@ def _outcome(gate: Gate, low: float, high: float, where: str, hindrance: str) ->
         return GateOutcome(gate, "inconclusive", low, high, words)
     if high <= gate.at_most:
         return GateOutcome(gate, "pass", low, high, f"{between}, at most {gate.at_most:g}")
-    remedy = _ONE_SIDED if gate.metric == "epsilon" else "more trials are needed"
     words = f"{between}, limit {gate.at_most:g}: {remedy}"
     return GateOutcome(gate, "inconclusive", low, high, words)
 

@@ -296,4 +296,8 @@ MEASURES = (
 ALL_METRICS = tuple(measure.name for measure in MEASURES if "binary" in measure.columns)
 DEFAULT_METRICS = ("accuracy", "privacy_gain", "auc")
 # Epsilon is a bound, not a metric: it has no value without a confidence.
-GATE_METRICS = (*(measure.gate for measure in MEASURES if measure.gate), "epsilon")
+GATE_METRICS = (
+    *(measure.gate for measure in MEASURES if measure.gate),
+    "epsilon",
+    "dropped_columns",
+)

@@ -1,0 +1,152 @@
+"""What an audit was given: files, sizes, what was left out, and what the attacker knew."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tapas.results import AuditRecord, dropped_columns
+
+__all__ = ["InputRow", "attacker_words", "input_rows", "inputs_sentences"]
+
+FEW_RECORDS = 100
+_ROLES = {
+    "data.table": "private table",
+    "data.sample": "built-in sample",
+    "data.holdout": "records that were not used",
+    "release.file": "released table",
+    "release.reference": "further records that were not used",
+}
+_KINDS = {
+    "category": "categories",
+    "ordered": "ordered categories",
+    "integer": "whole numbers",
+    "real": "numbers",
+    "date": "dates",
+    "datetime": "times",
+    "string": "free text",
+}
+_MECHANISM = {
+    "black-box": "can run the generator on data of their own",
+    "no-box": "cannot run the generator",
+    "white-box": "sees the fitted generator as well",
+}
+
+
+@dataclass(frozen=True)
+class InputRow:
+    """One table that was read, in words."""
+
+    role: str
+    file: str
+    sha256: str
+    rows: str
+    columns: str
+    dropped: str
+    read: str
+
+
+def input_rows(record: AuditRecord) -> list[InputRow]:
+    """Return every table of the audit."""
+    return [
+        InputRow(
+            role=_ROLES.get(key, key),
+            file=str(table.get("file", "")),
+            sha256=str(table.get("sha256", "–")),
+            rows=f"{int(table.get('rows', 0)):,}",
+            columns=_columns(table.get("columns", {})),
+            dropped="; ".join(f"{n}: {why}" for n, why in table.get("dropped", {}).items())
+            or "nothing",
+            read="; ".join(table.get("read", ())) or "plainly",
+        )
+        for key, table in _inputs(record).items()
+    ]
+
+
+def inputs_sentences(record: AuditRecord) -> list[str]:
+    """Return what must stand beside the verdict: what was not audited, and how small it was."""
+    said = []
+    dropped = dropped_columns(record)
+    if dropped:
+        some = ", ".join(f"“{name}”" for name in dropped[:8])
+        more = f" and {len(dropped) - 8} more" if len(dropped) > 8 else ""
+        said.append(f"Not audited, because left out: {some}{more}.")
+    rows = _rows(record)
+    simulated = _simulated(record)
+    if rows is not None and simulated is not None and simulated < rows:
+        said.append(
+            f"Private datasets of {simulated:,} records were simulated; the table has {rows:,}."
+        )
+    if rows is not None and rows < FEW_RECORDS:
+        said.append(
+            f"The table has {rows:,} records only: with so few, each of them weighs more than it "
+            "would in a larger one."
+        )
+    return said
+
+
+def attacker_words(record: AuditRecord) -> list[str]:
+    """Return what the attacker knew and could do."""
+    question = record.question
+    if question.get("release"):
+        return [
+            "The attacker sees the released table, and records of the population.",
+            _known(question["release"]),
+        ]
+    if question.get("model"):
+        model = question["model"]
+        shadows = int(model.get("shadows", 0))
+        trained = f"trains {shadows} models of the same kind" if shadows else "trains no models"
+        return [
+            f"The attacker may ask the model and sees its {model.get('access', 'scores')}, and "
+            f"{trained} to compare with.",
+            _known(model),
+        ]
+    if question.get("generator"):
+        return _about_generator(question.get("knowledge", {}))
+    if question.get("imported"):
+        return ["The attacker sees releases that somebody else made."]
+    return ["This audit was put together in Python: the question, below, says what was known."]
+
+
+def _about_generator(knowledge: Mapping[str, Any]) -> list[str]:
+    exact = knowledge.get("data") == "exact"
+    held = (
+        "all private records but the secret one"
+        if exact
+        else f"{100 * float(knowledge.get('split', 0.5)):g}% of the table, which the private "
+        "datasets are not drawn from"
+    )
+    said = [
+        f"The attacker holds {held}, and {_MECHANISM[knowledge.get('mechanism', 'black-box')]}."
+    ]
+    if knowledge.get("records") is not None:
+        said.append(f"Each private dataset has {int(knowledge['records']):,} records.")
+    return said
+
+
+def _known(part: Mapping[str, Any]) -> str:
+    share = 100 * float(part.get("known_share", 0.5))
+    return f"The attacker knows of {share:g}% of the records whether they were used."
+
+
+def _inputs(record: AuditRecord) -> Mapping[str, Mapping[str, Any]]:
+    found = record.question.get("inputs")
+    return found if isinstance(found, dict) else {}
+
+
+def _rows(record: AuditRecord) -> int | None:
+    for key in ("data.table", "data.sample"):
+        if key in _inputs(record):
+            return int(_inputs(record)[key].get("rows", 0))
+    return None
+
+
+def _simulated(record: AuditRecord) -> int | None:
+    knowledge = record.question.get("knowledge")
+    if not record.question.get("generator") or not isinstance(knowledge, dict):
+        return None
+    return None if knowledge.get("records") is None else int(knowledge["records"])
+
+
+def _columns(kinds: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {_KINDS.get(kind, kind)}" for kind, number in kinds.items())

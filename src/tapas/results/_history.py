@@ -1,0 +1,99 @@
+"""Every verdict of a run folder, in the order they were given: lines are added, never replaced."""
+
+import hashlib
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from tapas.errors import StoreError
+from tapas.results._audit_record import AuditRecord
+from tapas.results._gates import decide, gate_title
+
+__all__ = ["append_verdict", "loosened_limits", "read_history"]
+
+HISTORY_FILE = "history.jsonl"
+
+
+def append_verdict(folder: str | PathLike[str], record: AuditRecord) -> None:
+    """Add the verdict of a record with its limits and inputs; each line has the digest of the last.
+
+    A line that is changed or taken out later breaks the chain.
+    """
+    path = Path(folder) / HISTORY_FILE
+    verdict = decide(record)
+    inputs = record.question.get("inputs") or {}
+    entry = {
+        "finished": record.provenance.get("finished"),
+        "fingerprint": record.fingerprint,
+        "state": verdict.state,
+        "words": verdict.words,
+        "limits": [
+            {
+                "name": gate_title(outcome.gate),
+                "at_most": outcome.gate.at_most,
+                "confidence": outcome.gate.confidence,
+                "state": outcome.state,
+            }
+            for outcome in verdict.outcomes
+        ],
+        "inputs": {key: table.get("sha256") for key, table in inputs.items()},
+        "before": _digest(_lines(path)[-1:]),
+    }
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+
+
+def read_history(folder: str | PathLike[str]) -> tuple[dict[str, Any], ...]:
+    """All verdicts of a run folder, first to last; none where there is no history.
+
+    Raises
+    ------
+    StoreError
+        Where a line was changed or taken out.
+    """
+    path = Path(folder) / HISTORY_FILE
+    lines = _lines(path)
+    entries = []
+    for number, line in enumerate(lines):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            entry = None
+        if not isinstance(entry, dict) or entry.get("before") != _digest(lines[:number][-1:]):
+            raise StoreError(
+                f"{path}: line {number + 1} was changed or one before it is missing: verdicts are "
+                f"added to this file and nothing else is done to it"
+            )
+        entries.append(entry)
+    return tuple(entries)
+
+
+def loosened_limits(record: AuditRecord, history: tuple[dict[str, Any], ...]) -> list[str]:
+    """Limits of a record that were lower, or are gone, since a verdict in its folder."""
+    now = {gate_title(gate): gate.at_most for gate in record.gates}
+    strictest: dict[str, tuple[float, str, str]] = {}
+    for entry in history:
+        for limit in entry.get("limits", ()):
+            name, known = limit["name"], strictest.get(limit["name"])
+            if known is None or limit["at_most"] <= known[0]:
+                strictest[name] = (limit["at_most"], str(entry.get("finished")), limit["state"])
+    said = []
+    for name, (limit, when, state) in strictest.items():
+        if name not in now:
+            said.append(f"The limit of {limit:g} on {name}, set on {when} ({state}), is gone.")
+        elif now[name] > limit:
+            said.append(
+                f"The limit on {name} is {now[name]:g} now and was {limit:g} on {when} ({state})."
+            )
+    return said
+
+
+def _lines(path: Path) -> list[str]:
+    if not path.is_file():
+        return []
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def _digest(last: list[str]) -> str:
+    return hashlib.sha256(last[0].encode()).hexdigest() if last else ""
