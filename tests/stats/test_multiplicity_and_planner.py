@@ -7,19 +7,25 @@ import pytest
 from scipy import stats as reference
 
 from tapas.errors import StatisticsError
-from tapas.stats import audit_power, bonferroni, epsilon_lower_bound, holm, runs_needed
+from tapas.stats import (
+    audit_power,
+    epsilon_lower_bound,
+    holm,
+    look_share,
+    runs_needed,
+    shared_confidence,
+)
 
 
 def test_holm_adjusts_step_down_and_keeps_the_order():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert bonferroni([0.01, 0.4]) == pytest.approx([0.02, 0.8])
     assert holm([]).size == 0
 
 
 def test_holm_lies_between_raw_values_and_bonferroni():
     values = np.random.default_rng(0).random(50) ** 3
     adjusted = holm(values)
-    assert np.all((values <= adjusted) & (adjusted <= bonferroni(values)))
+    assert np.all((values <= adjusted) & (adjusted <= np.minimum(1, values.size * values)))
     with pytest.raises(StatisticsError):
         holm([1.2])
 
@@ -69,3 +75,10 @@ def test_no_number_of_trials_contradicts_a_true_claim():
     assert runs_needed(0.5, 0.5, 0.0) == math.inf
     with pytest.raises(StatisticsError, match="claim"):
         runs_needed(0.9, 0.1, -1.0)
+
+
+def test_all_looks_together_spend_a_tenth_more():
+    shares = [look_share(look) for look in range(1, 2000)]
+    assert shares[0] == 1
+    assert sum(shares[1:]) == pytest.approx(0.1, rel=1e-3)
+    assert shared_confidence(0.95, 4, share=0.5) == pytest.approx(1 - 0.05 / 8)

@@ -1,6 +1,7 @@
 """An audit: subjects x attacks x sizes."""
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -268,7 +269,7 @@ class Audit:
         outcome = AuditedSubject(
             name=subject.label,
             role=subject.role,
-            summaries=tuple(summaries),
+            summaries=run.seen(summaries, self._num_looks(run)),
             failures=tuple(run.failures()),
             crashes=tuple(run.crashes),
             trials=run.played(),
@@ -285,6 +286,12 @@ class Audit:
             return (*self._tested(run), True)
         except MechanismError as error:
             return run.judged_before(error), str(error), False
+
+    def _num_looks(self, run: SubjectRun) -> int:
+        """How often the results may decide whether trials end."""
+        if self.stop_early is None:
+            return 1
+        return max(1, math.ceil(run.num_test / self.stop_early.every))
 
     def _tested(self, run: SubjectRun) -> tuple[list[LabelInferenceAttackSummary], str | None]:
         if self.stop_early is None:

@@ -26,6 +26,7 @@ from tapas.game import (
     refuse_unfit,
 )
 from tapas.results import AttackCrash, LabelInferenceAttackSummary, ScoreTable, TrialFailure
+from tapas.stats import look_share
 
 _ALL = "all"
 Summaries = dict[tuple[int, int], LabelInferenceAttackSummary]  # by target and attack
@@ -88,6 +89,7 @@ class SubjectRun:
         self._parts: list[_Part] = []
         self._by_doors: list[AttackDoors] = []
         self._stop: tuple[Phase, int] | None = None
+        self._num_seen = 0
 
     def _number(self, phase: Phase, asked: int | None) -> int:
         available = self.player.game.rounds(phase)
@@ -172,6 +174,7 @@ class SubjectRun:
 
     def judged(self, count: int) -> list[LabelInferenceAttackSummary]:
         """Summaries of the first `count` test trials that were played."""
+        self._num_seen = count
         found: Summaries = {}
         for position, attack in enumerate(self.attacks):
             parts = [part for part in self._parts if part.attack is attack]
@@ -245,6 +248,15 @@ class SubjectRun:
                 raise
             except Exception as error:
                 self._note_crash(attack, self._name(slice(number, number + 1)), error)
+
+    def seen(
+        self, summaries: Sequence[LabelInferenceAttackSummary], num_looks: int
+    ) -> tuple[LabelInferenceAttackSummary, ...]:
+        """The summaries as one of so many looks of this run, and of those of earlier runs."""
+        if not summaries:
+            return ()
+        share = min(1 / num_looks, look_share(self.player.ledger.look(self._num_seen)))
+        return tuple(summary.sharing(share) for summary in summaries)
 
     # -- what is left behind -----------------------------------------------------------------
 

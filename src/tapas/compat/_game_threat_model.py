@@ -40,7 +40,8 @@ from tapas.game import (
     refuse_unfit,
     scorer_about,
 )
-from tapas.results import AttackSummary, ScoreTable
+from tapas.results import AttackSummary, LabelInferenceAttackSummary, ScoreTable
+from tapas.stats import look_share
 
 __all__ = ["GameThreatModel"]
 
@@ -314,7 +315,9 @@ class GameThreatModel(TrainableThreatModel):
         else:
             judged = self._judged(asked, num_samples, ignore_memory)
         summary: AttackSummary = self._summary(judged, asked)
-        return summary
+        if ignore_memory or not isinstance(summary, LabelInferenceAttackSummary):
+            return summary
+        return summary.sharing(look_share(self._ledger.look(len(judged.board))))
 
     def _judged(
         self, attack: AttackDoors, num_samples: int | None, ignore_memory: bool

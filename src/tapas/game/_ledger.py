@@ -36,6 +36,7 @@ class Ledger:
         self._observations: dict[tuple[str, Phase], dict[int, np.ndarray]] = {}
         self._queries: dict[tuple[str, Phase], int] = {}
         self._failures: dict[Phase, dict[int, str]] = {"train": {}, "test": {}}
+        self._looks: list[int] = []
 
     def indices(self, phase: Phase) -> list[int]:
         """Trials that were played, in order."""
@@ -82,6 +83,15 @@ class Ledger:
     def keep_failure(self, phase: Phase, index: int, message: str, *, lasting: bool = True) -> None:
         """Remember that the mechanism failed; beyond this run only where it is lasting."""
         self._failures[phase][index] = message
+
+    def look(self, num_trials: int) -> int:
+        """Note that results of so many test trials are seen; return which look that is.
+
+        Looking again at as many trials is no other look.
+        """
+        if num_trials not in self._looks:
+            self._looks.append(num_trials)
+        return self._looks.index(num_trials) + 1
 
     def next_round(self) -> int:
         """A round number that no earlier request used."""

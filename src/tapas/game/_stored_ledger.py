@@ -53,6 +53,10 @@ class StoredLedger(Ledger):
         self._with_data: set[tuple[Phase, int]] = set()
         for key in list(store.keys(f"{prefix}/train/")) + list(store.keys(f"{prefix}/test/")):
             self._recall(key)
+        self._looks = [
+            int(store.load(key).notes["num_trials"])
+            for key in sorted(store.keys(f"{prefix}/look/"))
+        ]
 
     def has_data(self, phase: Phase, index: int) -> bool:
         """Whether the data released in the trial is on disk."""
@@ -98,6 +102,15 @@ class StoredLedger(Ledger):
         if lasting:
             self._store.save(self._key(phase, index, "failure"), Entry(notes={"message": message}))
         super().keep_failure(phase, index, message)
+
+    def look(self, num_trials: int) -> int:
+        """Write that results are seen; looks of earlier runs count."""
+        known = len(self._looks)
+        look = super().look(num_trials)
+        if look > known:
+            key = f"{self._prefix}/look/{look:06d}"
+            self._store.save(key, Entry(notes={"num_trials": num_trials}))
+        return look
 
     def _is_storable(self, data: object) -> bool:
         return isinstance(data, TabularDataset) and data.description == self._description

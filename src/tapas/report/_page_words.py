@@ -111,11 +111,12 @@ def limits(findings: Findings) -> list[str]:
             f"alarms: below {counted(int(needed), 'trial')} without the secret its interval begins "
             "at 0."
         )
-    if findings.record.stopped:
+    share = min((finding.summary.error_share for finding in findings.audited), default=1.0)
+    if share < 1:
         said.append(
-            "Trials ended early. Where the results themselves decided when to stop, intervals "
-            "made for a fixed number of trials are too narrow; only the bound that stopped the "
-            "run holds at every look."
+            "Results were looked at before, with fewer trials, or decided themselves when trials "
+            f"ended. So each statement spends only {percent(share, 2)} of the error, and all looks "
+            "hold together."
         )
     if not findings.controls:
         said.append(

@@ -51,7 +51,8 @@ def either_way(
     """
     if measure.turned is not None and summary.dependence not in _WITHOUT_CLOSED_FORM:
         level = shared_confidence(confidence, 2)
-        one, other = estimate(measure, summary, level), measure.turned(summary, level)
+        one = estimate(measure, summary, level)
+        other = measure.turned(summary, shared_confidence(level, 1, summary.error_share))
         if one is None or other is None:
             return one
         return Estimate(
@@ -81,7 +82,8 @@ def estimate(
     form of the measure. Records of one release have it record by record: it then describes that
     release. Other groups, and metrics that a subclass defines anew, are bootstrapped by group
     (`tapas.stats.bootstrap`). With fewer than ten groups, or trials of unknown dependence, the ends
-    are those of the measure itself.
+    are those of the measure itself. Where results were looked at before, with fewer trials, they
+    hold over all looks (`tapas.stats.look_share`).
     """
     if not measure.is_defined_for(summary) or len(summary) == 0:
         return None
@@ -90,6 +92,7 @@ def estimate(
     value = point_value(summary, measure)
     if summary.dependence is Dependence.UNKNOWN:
         return Estimate(value, *measure.limits)
+    confidence = shared_confidence(confidence, 1, summary.error_share)
     closed = _closed_form(measure, summary, confidence)
     if math.isnan(value) and (closed is None or math.isnan(closed.value)):
         return None

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from tapas import metrics
-from tapas._validate import check_choice
+from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError
 from tapas.game import Relation, Value
 from tapas.results._arrays import RELATIONS, decisions, equal_to, group_ids, score_array
@@ -28,6 +28,7 @@ class TrialFacts(TypedDict, total=False):
     groups: ArrayLike | None
     relation: Relation | None
     dependence: Dependence | str | None
+    error_share: float
 
 
 class About(TrialFacts, total=False):
@@ -57,6 +58,9 @@ class LabelInferenceAttackSummary(AttackSummary):
         Which neighbours were played, "add/remove" or "replace"; None if unknown.
     dependence
         How trials depend on each other (`Dependence`); None reads it off `groups`.
+    error_share
+        What part of an error each bound may spend, where results are looked at several times as
+        trials are added (`tapas.stats.look_share`).
     generator_info, attack_info, dataset_info, target_id
         Display names of the mechanism, the attack, the data and the target.
 
@@ -85,6 +89,7 @@ class LabelInferenceAttackSummary(AttackSummary):
         groups: ArrayLike | None = None,
         relation: Relation | None = None,
         dependence: Dependence | str | None = None,
+        error_share: float = 1.0,
         generator_info: object = "",
         attack_info: object = "",
         dataset_info: object = "",
@@ -101,6 +106,7 @@ class LabelInferenceAttackSummary(AttackSummary):
         self.groups = group_ids(groups, len(self.labels))
         self.relation = None if relation is None else check_choice(relation, "relation", RELATIONS)
         self.dependence = Dependence.stated(dependence, self.labels, self.groups)
+        self.error_share = check_probability(error_share, "error_share")
         self._describe(generator_info, attack_info, dataset_info, target_id)
 
     def _describe(
@@ -154,6 +160,12 @@ class LabelInferenceAttackSummary(AttackSummary):
         found.groups = None if self.groups is None else self.groups[trials]
         return found
 
+    def sharing(self, error_share: float) -> Self:
+        """The same summary as one of several looks."""
+        found = copy.copy(self)
+        found.error_share = check_probability(error_share, "error_share")
+        return found
+
     def outcomes(self) -> metrics.Outcomes:
         """Its trials, ready to be counted many times."""
         return metrics.Outcomes(self.labels, self.predictions, self.scores)
@@ -177,6 +189,7 @@ class LabelInferenceAttackSummary(AttackSummary):
             "groups": self.groups,
             "relation": self.relation,
             "dependence": str(self.dependence),
+            "error_share": self.error_share,
             "generator_info": self.generator,
             "attack_info": self.attack,
             "dataset_info": self.dataset,

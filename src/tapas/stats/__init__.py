@@ -17,7 +17,7 @@ from tapas.stats._intervals import (
     clopper_pearson,
     epsilon_from_advantage,
 )
-from tapas.stats._multiplicity import bonferroni, holm, shared_confidence
+from tapas.stats._multiplicity import holm, look_share, shared_confidence
 from tapas.stats._one_run import one_run_epsilon, one_run_gaussian_epsilon
 from tapas.stats._operating_point import (
     OperatingInterval,
@@ -47,7 +47,6 @@ __all__ = [
     "auc_interval",
     "audit_claim",
     "audit_power",
-    "bonferroni",
     "bootstrap",
     "certify",
     "claim_p_value",
@@ -56,6 +55,7 @@ __all__ = [
     "epsilon_lower_bound",
     "gaussian_epsilon_from_mu",
     "holm",
+    "look_share",
     "max_epsilon_lower_bound",
     "negatives_needed",
     "one_run_epsilon",

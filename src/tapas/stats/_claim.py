@@ -164,11 +164,11 @@ def _band(summaries: list[SummaryLike], options: _Options) -> _Certificate:
     bound = max_epsilon_lower_bound(
         trials.scores[trials.labels],
         trials.scores[~trials.labels],
-        confidence=options.confidence,
+        confidence=trials.level(options.confidence),
         delta=options.delta,
         relation=options.relation if options.relation is not None else trials.relation,
     )
-    return 0, bound, None
+    return 0, replace(bound, confidence=options.confidence), None
 
 
 def _listed(summaries: Summaries) -> list[SummaryLike]:

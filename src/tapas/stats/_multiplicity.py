@@ -3,13 +3,15 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tapas._validate import check_count
+from tapas._validate import check_count, check_probability
 from tapas.errors import StatisticsError
 from tapas.stats._counts import check_level
 
-__all__ = ["bonferroni", "holm", "shared_confidence"]
+__all__ = ["holm", "look_share", "shared_confidence"]
 
 FloatArray = NDArray[np.float64]
+
+LATER_LOOKS = 0.1
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
@@ -33,28 +35,40 @@ def holm(p_values: ArrayLike) -> FloatArray:
     return adjusted
 
 
-def bonferroni(p_values: ArrayLike) -> FloatArray:
-    """Return p-values multiplied by their number, at most 1.
-
-    Notes
-    -----
-    Assumes and Guarantees: as `holm`, which is never worse; this one also gives
-    simultaneous confidence limits when each is made at ``1 - alpha / number``.
-    """
-    values = _check(p_values)
-    return np.minimum(values * values.size, 1.0)
-
-
-def shared_confidence(confidence: float, number: int) -> float:
+def shared_confidence(confidence: float, number: int, share: float = 1.0) -> float:
     """Return the level at which each of several limits is made so that all hold together.
+
+    The one place where an error is divided: between attacks, targets and looks.
+
+    Parameters
+    ----------
+    number
+        How many limits there are.
+    share
+        What part of the error they have between them.
 
     Notes
     -----
     Assumes: each limit is valid on its own; any dependence between them.
-    Guarantees: with probability at least `confidence` none of them fails (Bonferroni).
+    Guarantees: with probability at least ``1 - share * (1 - confidence)`` none of
+    them fails (Bonferroni).
     """
-    alpha = check_level(confidence)
+    alpha = check_level(confidence) * check_probability(share, "share")
     return 1 - alpha / check_count(number, "number", minimum=1)
+
+
+def look_share(look: int) -> float:
+    """Return the part of the error that the k-th look at a growing number of trials may spend.
+
+    Notes
+    -----
+    Assumes: each look is valid at its own level; any rule for looking again.
+    Guarantees: the first look has all of the error, so that who looks once pays
+    nothing, and all later ones a tenth of it together, ``0.1 / (k (k - 1))``: at
+    95 % some statement of some look is wrong with probability at most 5.5 %.
+    """
+    check_count(look, "look", minimum=1)
+    return 1.0 if look == 1 else LATER_LOOKS / (look * (look - 1))
 
 
 def _check(p_values: ArrayLike) -> FloatArray:

@@ -1,7 +1,7 @@
 """Choose attack, threshold and direction on one part of the trials, certify on the rest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -134,24 +134,23 @@ def certify(
     summary.dependence.refuse()
     counts = _Counts.of(summary, choice.threshold)
     relation = relation if relation is not None else summary.relation
+    level = summary.level(confidence)
     if summary.decided_by_coins:
-        return one_run_epsilon(
-            counts.num_trials,
-            counts.num_trials,
-            counts.num_right,
-            confidence=confidence,
-            delta=delta,
-            relation=relation,
+        trials = counts.num_trials
+        bound = one_run_epsilon(
+            trials, trials, counts.num_right, confidence=level, delta=delta, relation=relation
         )
-    return epsilon_lower_bound(
+        return replace(bound, confidence=confidence)
+    bound = epsilon_lower_bound(
         *counts,
-        confidence=confidence,
+        confidence=level,
         delta=delta,
         method=method,
         family=family,
         paired=summary.paired,
         relation=relation,
     )
+    return replace(bound, confidence=confidence)
 
 
 def attack_epsilon_high(
@@ -168,7 +167,7 @@ def attack_epsilon_high(
     """
     summary = as_trials(summaries)[choice.index].only(choice.remaining)
     counts = _Counts.of(summary, choice.threshold)
-    alpha = 1 - bound.confidence
+    alpha = 1 - summary.level(bound.confidence)
     if summary.decided_by_coins:
         hit = upper_limit([counts.num_right], counts.num_trials, alpha)
         miss = 1 - hit

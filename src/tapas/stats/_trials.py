@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from tapas.errors import StatisticsError
 from tapas.stats._counts import check_scores
 from tapas.stats._dependence import Dependence
+from tapas.stats._multiplicity import shared_confidence
 
 __all__ = ["Summaries", "SummaryLike", "Trials", "as_trials"]
 
@@ -17,8 +18,8 @@ __all__ = ["Summaries", "SummaryLike", "Trials", "as_trials"]
 class SummaryLike(Protocol):
     """What is read of a summary.
 
-    `scores` (None: the predictions serve), `groups`, `relation` and `dependence` may be missing;
-    dependence is then what the groups say.
+    `scores` (None: the predictions serve), `groups`, `relation`, `dependence` and `error_share` may
+    be missing; dependence is then what the groups say, and nobody looked before.
     """
 
     @property
@@ -47,6 +48,11 @@ class Trials:
     units: NDArray[np.int64]
     relation: str | None
     dependence: Dependence
+    error_share: float = 1.0
+
+    def level(self, confidence: float) -> float:
+        """At which a bound is made so that it holds with `confidence` over all looks."""
+        return shared_confidence(confidence, 1, self.error_share)
 
     @property
     def num_units(self) -> int:
@@ -109,7 +115,8 @@ def _read(summary: SummaryLike) -> Trials:
             f"and {units.size}"
         )
     relation = getattr(summary, "relation", None)
-    return Trials(labels.astype(bool), values, units, relation, dependence)
+    share = getattr(summary, "error_share", 1.0)
+    return Trials(labels.astype(bool), values, units, relation, dependence, share)
 
 
 def _by_first_appearance(groups: ArrayLike) -> NDArray[np.int64]:

@@ -1,0 +1,56 @@
+"""Who adds trials after a look at the results, looks again; every door counts it."""
+
+from pathlib import Path
+
+import pytest
+
+from tapas.attacks import ClosestDistanceMIA
+from tapas.audit import Audit, StopEarly
+from tapas.datasets import load_sample
+from tapas.generators import Raw
+from tapas.results import AuditRecord, Claim, summary_facts
+from tapas.stats import look_share
+from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
+
+
+def _threat_model() -> TargetedMIA:
+    data = load_sample("census", 200, seed=1)
+    return TargetedMIA(
+        AuxiliaryDataKnowledge(data.drop_records([0]), num_training_records=20, seed=0),
+        data.get_records([0]),
+        BlackBoxKnowledge(Raw(), 10),
+        seed=1,
+    )
+
+
+def test_topping_up_in_python_is_another_look() -> None:
+    threat_model, attack = _threat_model(), ClosestDistanceMIA(criterion=("threshold", 0))
+    attack.train(threat_model, 4)
+    shares = [threat_model.test(attack, n).error_share for n in (10, 20, 20, 10, 30)]
+    assert shares == [1, look_share(2), look_share(2), 1, look_share(3)]
+    fresh = threat_model.test(attack, 20, ignore_memory=True)
+    assert fresh.error_share == 1
+
+
+def test_a_run_folder_remembers_looks(tmp_path: Path) -> None:
+    attacks = [ClosestDistanceMIA(criterion=("threshold", 0))]
+
+    def share(num_test: int) -> float:
+        Audit(_threat_model(), attacks, 4, num_test).run(tmp_path, n_jobs=1)
+        return AuditRecord.load(tmp_path).subjects[0].summaries[0].error_share
+
+    assert [share(n) for n in (10, 10, 20, 10)] == [1, 1, look_share(2), 1]
+
+
+def test_looks_that_may_end_the_trials_share_the_error() -> None:
+    attacks = [ClosestDistanceMIA(criterion=("threshold", 0))]
+    stop = StopEarly(claim=Claim(50.0), every=10)
+    record = Audit(_threat_model(), attacks, 4, 40, stop_early=stop).run(n_jobs=1)
+    (summary,) = record.subjects[0].summaries
+    assert summary.error_share == pytest.approx(1 / 4)
+    once = summary.sharing(1.0)
+    assert float(summary_facts(summary).epsilon) < float(summary_facts(once).epsilon)
+    assert summary_facts(summary).auc.low < summary_facts(once).auc.low
+    assert float(summary_facts(summary).epsilon) == float(
+        summary_facts(once, confidence=1 - 0.05 / 4).epsilon
+    )
