@@ -27,7 +27,7 @@ from tapas.audit import Audit, StopEarly, Subject
 from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import ConfigError
 from tapas.generators import Generator, Raw
-from tapas.results import AuditRecord, Claim, Gate, decide
+from tapas.results import AuditRecord, Claim, Dependence, Gate, decide
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -246,7 +246,8 @@ def test_failing_trials_are_recorded_counted_and_judged(tmp_path: Path) -> None:
     assert "out of luck" in subject.failures[0].message
     failed = {phase: sum(f.phase == phase for f in subject.failures) for phase in ("train", "test")}
     assert subject.trials == {"train": 20 - failed["train"], "test": 24 - failed["test"]}
-    assert all(len(summary) == 24 for summary in subject.summaries)
+    judged = {(len(one), one.dependence is Dependence.UNKNOWN) for one in subject.summaries}
+    assert judged == {(24, False), (subject.trials["test"], True)}  # the second has its own doors
     again = _audit(_threat_model(FailsSometimes()), max_failures=40).run(tmp_path)
     assert again.subjects[0].failures == subject.failures
     assert _scores(again) == _scores(record)

@@ -1,11 +1,13 @@
 """Trials without a release: an attacker sees that, so they are outcomes like others."""
 
+import copy
+
 import numpy as np
 
 from tapas.game import Address, Phase, Player, TellsSecrets, Value
-from tapas.results import ScoreTable
+from tapas.results import Dependence, LabelInferenceAttackSummary, ScoreTable
 
-__all__ = ["with_failures"]
+__all__ = ["with_failures", "without_failures"]
 
 
 def with_failures(table: ScoreTable, player: Player, count: int, targets: slice) -> ScoreTable:
@@ -24,6 +26,17 @@ def with_failures(table: ScoreTable, player: Player, count: int, targets: slice)
         groups,
         _guesses(game, player)[targets],
     )
+
+
+def without_failures(
+    summary: LabelInferenceAttackSummary, player: Player, count: int
+) -> LabelInferenceAttackSummary:
+    """Let a summary that lacks the trials that failed certify nothing."""
+    if not _failed(player, "test", count):
+        return summary
+    found = copy.copy(summary)
+    found.dependence = Dependence.UNKNOWN
+    return found
 
 
 def _failed(player: Player, phase: Phase, count: int | None = None) -> list[int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tapas.audit._failed_trials import with_failures
+from tapas.audit._failed_trials import with_failures, without_failures
 from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
 from tapas.engine import Progress, Workers, guarded
 from tapas.errors import MechanismError
@@ -243,7 +243,8 @@ class SubjectRun:
                     attack.train(view, self.num_train)
                     summary = view.test(attack, count)
                 if isinstance(summary, LabelInferenceAttackSummary):
-                    found[number, self.attacks.index(attack)] = summary
+                    judged = without_failures(summary, self.player, count)
+                    found[number, self.attacks.index(attack)] = judged
             except MechanismError:
                 raise
             except Exception as error:

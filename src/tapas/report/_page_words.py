@@ -127,7 +127,7 @@ def limits(findings: Findings) -> list[str]:
         said.append(
             "Trials in which the mechanism failed count as outcomes that the attacker sees: what a "
             "failure is taken for is learnt from the training trials that failed. Attacks that "
-            "judge by methods of their own are judged without them."
+            "judge by methods of their own are judged without them, and show nothing for certain."
         )
     return said
 
