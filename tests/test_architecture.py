@@ -84,7 +84,7 @@ PUBLIC = {
         CorrSetFeature DensityEstimator DistanceMetric EnsembleAttack EntropyMIA
         FeatureBasedSetClassifier GroundhogAttack HammingDistance HistSetFeature
         ImputationAIA LabelOnlyAIA LabelOnlyMIA LiRA LocalNeighbourhoodAttack
-        LocalNeighboursWithReference LossMIA LpDistance ModifiedEntropyMIA
+        LocalNeighboursWithReference LossMIA LpDistance MixedDistance ModifiedEntropyMIA
         NaiveSetFeature NearnessAttack ProbabilityEstimationAttack PropertyClassifier QuantileMIA
         RandomTargetedQueryFeature RuleBasedMIA SetClassifier SetFeature
         ShadowModellingAttack StadlerNaiveSetFeature SubsetAttack SyntheticPredictorAttack

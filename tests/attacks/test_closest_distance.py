@@ -202,7 +202,8 @@ def test_each_attack_refuses_the_other_goal_before_any_trial_is_played():
 
 
 def test_labels_name_distance_and_criterion_unless_given():
-    assert ClosestDistanceMIA().label == "ClosestDistance(Hamming, accuracy)"
+    assert ClosestDistanceMIA().label == "ClosestDistance(fitting, accuracy)"
+    assert ClosestDistanceMIA(HammingDistance()).label == "ClosestDistance(Hamming, accuracy)"
     assert ClosestDistanceAIA(LpDistance(2), ("tp", 0.1)).label == "ClosestDistance(L_2, tpr=0.1)"
     assert str(ClosestDistanceAIA(label="mine")) == "mine"
 

@@ -5,9 +5,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mixed_tables import DESCRIPTION, mixed_table
 
-from tapas.attacks import DistanceMetric, HammingDistance, LpDistance
-from tapas.datasets import DataDescription, TabularDataset
+from tapas.attacks import (
+    ClosestDistanceMIA,
+    DistanceMetric,
+    HammingDistance,
+    LpDistance,
+    MixedDistance,
+)
+from tapas.attacks.tables._mixed_space import MixedSpace
+from tapas.datasets import DataDescription, TabularDataset, load_sample
 from tapas.errors import ConfigError, SchemaError
+from tapas.threat_models import ObservedMIA
 
 
 def naive_hamming(x: TabularDataset, y: TabularDataset, columns: list[str]) -> np.ndarray:
@@ -157,3 +165,57 @@ def test_a_distance_of_ones_own_takes_a_few_lines():
     x = mixed_table(3)
     assert (AgeGap() + AgeGap()).label == "AgeGap+AgeGap"
     assert np.array_equal((2 * AgeGap())(x, x), (AgeGap() + AgeGap())(x, x))
+
+
+def naive_mixed(x: TabularDataset, y: TabularDataset) -> np.ndarray:
+    """Column by column, from the definition."""
+    squares = y.table.count_differences(x.table).astype(float)
+    left, right = x.numeric(), y.numeric()
+    place = 0
+    for column in y.description.parsed:
+        if column.is_one_hot:
+            place += len(column.values or ())
+            continue
+        mine, theirs = left[:, place], right[:, place]
+        mean, unit = np.nanmean(theirs), np.nanstd(theirs) or 1.0
+        gaps = np.nan_to_num((mine - mean) / unit)[:, None] - np.nan_to_num((theirs - mean) / unit)
+        squares += gaps**2
+        place += 1
+    return np.sqrt(squares)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_the_mixed_distance_and_its_search_agree_with_the_definition(missing):
+    x, y = mixed_table(40, 1, missing), mixed_table(300, 2, missing)
+    expected = naive_mixed(x, y)
+    np.testing.assert_allclose(MixedDistance()(x, y), expected, atol=1e-12)
+    np.testing.assert_allclose(MixedDistance().nearest(x, y), expected.min(axis=1), atol=1e-6)
+    distances, found = MixedSpace.of(y).nearest(x, y, 3)
+    np.testing.assert_allclose(distances, np.sort(expected, axis=1)[:, :3], atol=1e-6)
+    np.testing.assert_allclose(distances, np.take_along_axis(expected, found, axis=1), atol=1e-12)
+    assert MixedDistance().nearest(y.take([7]), y).tolist() == [0.0]
+    assert np.isinf(MixedDistance().nearest(x, y.empty())).all()
+
+
+def test_by_default_continuous_columns_are_not_compared_for_equality():
+    """With 1 % noise every value differs: Hamming is blind, the nearest record is not."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(200, 6))
+    schema = DataDescription([{"name": name, "type": "real"} for name in "abcdef"])
+    members, others = (
+        TabularDataset(values[half], schema) for half in (range(100), range(100, 200))
+    )
+    noisy = TabularDataset(values[:100] + 0.01 * rng.normal(size=(100, 6)), schema)
+    game = ObservedMIA(noisy, members, others, seed=0)
+    auc = {}
+    for attack in (ClosestDistanceMIA(), ClosestDistanceMIA(HammingDistance())):
+        attack.train(game)
+        auc[attack.label] = game.test(attack).auc
+    assert auc["ClosestDistance(fitting, accuracy)"] == 1.0
+    assert auc["ClosestDistance(Hamming, accuracy)"] == 0.5
+
+
+def test_categories_alone_are_compared_by_hamming_by_default():
+    x, y = (load_sample("census", 60, seed=seed) for seed in (1, 2))
+    expected = HammingDistance().nearest(x, y)
+    assert ClosestDistanceMIA().distance.nearest(x, y).tolist() == expected.tolist()

@@ -208,9 +208,9 @@ def test_diagnostics_are_those_of_the_definition() -> None:
     inside = TabularDataset([[0.0], [4.0]], description)
     outside = TabularDataset([[8.0], [10.0]], description)
     found = nearest_record_diagnostics(released, inside, outside, seed=0)
-    # The range is 10, and a whole range counts 2: distances 0, 1, 5 against 8, 5, 1.
-    assert found.loc["members", "dcr_50"] == pytest.approx(0.2)
-    assert found.loc["non_members", "dcr_50"] == pytest.approx(1.0)
+    unit = np.std([0, 4, 8, 10])  # distances 0, 1, 5 against 8, 5, 1
+    assert found.loc["members", "dcr_50"] == pytest.approx(1 / unit)
+    assert found.loc["non_members", "dcr_50"] == pytest.approx(5 / unit)
     assert found.loc["members", "nndr_50"] == pytest.approx(1 / 3)
     assert found["nearer"].tolist() == pytest.approx([2 / 3, 1 / 3])
     assert "proves nothing" in found.attrs["note"]

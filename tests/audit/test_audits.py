@@ -119,7 +119,7 @@ def test_every_attack_is_judged_on_every_target() -> None:
     told = {(s.attack, s.target_id, len(s)) for s in subject.summaries}
     assert told == {
         (label, target, 24)
-        for label in ("ClosestDistance(Hamming, accuracy)", "SizeOfRelease")
+        for label in ("ClosestDistance(fitting, accuracy)", "SizeOfRelease")
         for target in ("0", "1")
     }
     assert subject.trials == {"train": 20, "test": 24}

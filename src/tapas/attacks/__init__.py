@@ -29,7 +29,12 @@ from tapas.attacks.models._score_attacks import (
 )
 from tapas.attacks.tables._closest_distance import ClosestDistanceAIA, ClosestDistanceMIA
 from tapas.attacks.tables._density import DensityEstimator, sklearnDensityEstimator
-from tapas.attacks.tables._distances import DistanceMetric, HammingDistance, LpDistance
+from tapas.attacks.tables._distances import (
+    DistanceMetric,
+    HammingDistance,
+    LpDistance,
+    MixedDistance,
+)
 from tapas.attacks.tables._domias import DOMIAS
 from tapas.attacks.tables._local_neighbourhood import LocalNeighbourhoodAttack
 from tapas.attacks.tables._nearest_record import nearest_record_diagnostics
@@ -66,6 +71,7 @@ __all__ = [
     "LocalNeighboursWithReference",
     "LossMIA",
     "LpDistance",
+    "MixedDistance",
     "ModifiedEntropyMIA",
     "NaiveSetFeature",
     "NearnessAttack",

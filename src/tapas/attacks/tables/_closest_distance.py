@@ -7,8 +7,7 @@ import numpy as np
 from tapas.attacks._criteria import CriterionLike
 from tapas.attacks._masked_targets import score_of_values, table_briefing, with_each_value
 from tapas.attacks._threshold import TrainableThresholdAttack
-from tapas.attacks.tables._distances import DistanceMetric, HammingDistance, blocks_of
-from tapas.datasets import TabularDataset
+from tapas.attacks.tables._distances import DistanceMetric, FittingDistance
 from tapas.game import Briefing, Kind, Release
 
 __all__ = ["ClosestDistanceAIA", "ClosestDistanceMIA"]
@@ -24,16 +23,8 @@ class _ClosestDistance(TrainableThresholdAttack):
         label: str | None = None,
     ) -> None:
         super().__init__(criterion)
-        self.distance = HammingDistance() if distance is None else distance
+        self.distance = FittingDistance() if distance is None else distance
         self._label = label or f"ClosestDistance({self.distance.label}, {self.criterion})"
-
-    def _nearest(self, records: TabularDataset, synthetic: TabularDataset) -> np.ndarray:
-        """Distance from each record to the nearest synthetic one; infinite if there is none."""
-        if len(synthetic) == 0:
-            return np.full(len(records), np.inf)
-        blocks = blocks_of(records, len(synthetic))
-        nearest = [np.asarray(self.distance(block, synthetic)).min(axis=1) for block in blocks]
-        return np.concatenate(nearest).astype(float)
 
     @property
     def label(self) -> str:
@@ -46,7 +37,7 @@ class ClosestDistanceMIA(_ClosestDistance):
 
     Idea
         A mechanism that overfits reproduces its training records, or nearly so. With criterion
-        ("threshold", 0) and the Hamming distance this is a direct look-up.
+        ("threshold", 0) this is a direct look-up.
     Needs
         Releases; training trials unless the threshold is given.
     Score
@@ -59,7 +50,8 @@ class ClosestDistanceMIA(_ClosestDistance):
     Parameters
     ----------
     distance : DistanceMetric, optional
-        Between the target and synthetic records; Hamming by default.
+        Between the target and synthetic records. By default `MixedDistance` where a column is
+        continuous, else `HammingDistance`.
     criterion : str or tuple
         See `TrainableThresholdAttack`.
     label : str, optional
@@ -72,7 +64,7 @@ class ClosestDistanceMIA(_ClosestDistance):
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Minus the distance to the nearest synthetic record, for each target."""
-        return -self._nearest(table_briefing(briefing).targets, release.table)
+        return -self.distance.nearest(table_briefing(briefing).targets, release.table)
 
 
 class ClosestDistanceAIA(_ClosestDistance):
@@ -95,7 +87,8 @@ class ClosestDistanceAIA(_ClosestDistance):
     Parameters
     ----------
     distance : DistanceMetric, optional
-        Between the target with each of the values and synthetic records; Hamming by default.
+        Between the target with each of the values and synthetic records. By default
+        `MixedDistance` where a column is continuous, else `HammingDistance`.
     criterion : str or tuple
         See `TrainableThresholdAttack`.
     label : str, optional
@@ -108,7 +101,7 @@ class ClosestDistanceAIA(_ClosestDistance):
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         """Relative nearness of each value, for each target."""
-        nearest = self._nearest(with_each_value(table_briefing(briefing)), release.table)
+        nearest = self.distance.nearest(with_each_value(table_briefing(briefing)), release.table)
         num_values = len(briefing.attribute_values)
         shares = _shares(nearest.reshape(-1, num_values))
         return score_of_values((1 - shares) / (num_values - 1))

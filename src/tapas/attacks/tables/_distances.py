@@ -8,14 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tapas._validate import listing
+from tapas.attacks.tables._mixed_space import MixedSpace
 from tapas.attacks.tables._numeric_parts import NumericParts, NumericWeights, minkowski_sums
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError, SchemaError
 
 __all__ = [
     "DistanceMetric",
+    "FittingDistance",
     "HammingDistance",
     "LpDistance",
+    "MixedDistance",
     "ScaledDistance",
     "SumOfDistances",
     "blocks_of",
@@ -35,6 +38,14 @@ class DistanceMetric(ABC):
     @abstractmethod
     def __call__(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
         """Matrix of len(x) rows and len(y) columns."""
+
+    def nearest(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
+        """Distance from each record of `x` to the nearest of `y`; infinite if there is none."""
+        if len(y) == 0:
+            return np.full(len(x), np.inf)
+        blocks = blocks_of(x, len(y))
+        found = [np.asarray(self(block, y)).min(axis=1) for block in blocks]
+        return np.concatenate(found).astype(float)
 
     @property
     def label(self) -> str:
@@ -200,6 +211,67 @@ class LpDistance(DistanceMetric):
         ]
         words = ", ".join(filter(None, details))
         return f"L_{self.p:g}" + (f"({words})" if words else "")
+
+
+@dataclass(frozen=True, eq=False)
+class MixedDistance(DistanceMetric):
+    """Hamming's distance and the Euclidean one of standardised numbers and ranks, together.
+
+    ``sqrt(number of columns that differ + sum_j (x_j - y_j)^2 / s_j^2)``. A missing value equals a
+    missing one; its gap to a number is that of the mean. The nearest records are found fast.
+
+    Parameters
+    ----------
+    scale : TabularDataset, optional
+        Data whose standard deviations are the units; by default the second of two tables, which is
+        the release.
+    """
+
+    scale: TabularDataset | None = None
+
+    def __call__(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
+        _check_same_description(x, y)
+        return self._space(y).distances(x, y)
+
+    def nearest(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
+        """Distance from each record of `x` to the nearest of `y`; infinite if there is none."""
+        _check_same_description(x, y)
+        return self._space(y).nearest(x, y)[0][:, 0] if len(y) else np.full(len(x), np.inf)
+
+    def _space(self, y: TabularDataset) -> MixedSpace:
+        return MixedSpace.of(y if self.scale is None else self.scale)
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return "Mixed"
+
+
+@dataclass(frozen=True)
+class FittingDistance(DistanceMetric):
+    """`MixedDistance` where a column is a number, `HammingDistance` where none is, or one is text.
+
+    Two noisy copies of a record differ in every continuous column, as two strangers do, so that
+    Hamming's distance is blind there.
+    """
+
+    def __call__(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
+        return self._fitting(y)(x, y)
+
+    def nearest(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
+        """Distance from each record of `x` to the nearest of `y`; infinite if there is none."""
+        return self._fitting(y).nearest(x, y)
+
+    def _fitting(self, y: TabularDataset) -> DistanceMetric:
+        columns = y.table.columns
+        text = any(column.is_coded and column.values is None for column in columns)
+        continuous = any(not column.is_coded for column in columns)
+        return MixedDistance() if continuous and not text else HammingDistance()
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return "fitting"
 
 
 def blocks_of(records: TabularDataset, width: int) -> list[TabularDataset]:

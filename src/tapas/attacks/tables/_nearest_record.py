@@ -5,7 +5,7 @@ import pandas as pd
 
 from tapas._random import resolve_seed, stream
 from tapas.attacks.tables._distances import DistanceMetric, blocks_of
-from tapas.attacks.tables._neighbours_with_reference import Gower
+from tapas.attacks.tables._mixed_space import MixedSpace
 from tapas.datasets import TabularDataset
 from tapas.errors import SchemaError, StatisticsError
 from tapas.stats import clopper_pearson
@@ -36,7 +36,8 @@ def nearest_record_diagnostics(
     release, members, non_members
         The synthetic table, the private one, and records that were not used.
     distance
-        Gower's by default.
+        By default Euclidean, of numbers in standard deviations of both sides, a category that
+        differs counting 1.
     seed
         Draws the rows that are kept.
     confidence
@@ -63,8 +64,13 @@ def nearest_record_diagnostics(
         for side, table in enumerate((members, non_members))
     ]
     # One scale for both sides, or distances could not be compared.
-    units = sides[0] + sides[1]
-    found = [_two_nearest(release, side, distance or Gower(side, units)) for side in sides]
+    space = MixedSpace.of(sides[0] + sides[1], exact=False)
+    found = [
+        space.nearest(release, side, 2)[0].T
+        if distance is None
+        else _two_nearest(release, side, distance)
+        for side in sides
+    ]
     rows = []
     for own, other in ((0, 1), (1, 0)):
         nearest, second = found[own]
@@ -87,15 +93,14 @@ def nearest_record_diagnostics(
 
 
 def _two_nearest(
-    release: TabularDataset, side: TabularDataset, distance: DistanceMetric | Gower
-) -> tuple[np.ndarray, np.ndarray]:
+    release: TabularDataset, side: TabularDataset, distance: DistanceMetric
+) -> np.ndarray:
     """Distances from each released record to the two nearest of a side."""
     parts = [
         np.sort(np.partition(np.asarray(distance(block, side), dtype=float), 1, axis=1)[:, :2])
         for block in blocks_of(release, len(side))
     ]
-    together = np.concatenate(parts).reshape(-1, 2)
-    return together[:, 0], together[:, 1]
+    return np.concatenate(parts).reshape(-1, 2).T
 
 
 def _quantiles(name: str, values: np.ndarray) -> dict[str, float]:

@@ -9,11 +9,11 @@ from tapas.attacks._criteria import CriterionLike
 from tapas.attacks._masked_targets import table_briefing
 from tapas.attacks._threshold import TrainableThresholdAttack
 from tapas.attacks.tables._distances import DistanceMetric, blocks_of
-from tapas.attacks.tables._numeric_parts import NumericParts, minkowski_sums
+from tapas.attacks.tables._mixed_space import MixedSpace
 from tapas.datasets import TabularDataset
 from tapas.game import Briefing, Kind, Release
 
-__all__ = ["Gower", "LocalNeighboursWithReference"]
+__all__ = ["LocalNeighboursWithReference"]
 
 
 class LocalNeighboursWithReference(TrainableThresholdAttack):
@@ -40,8 +40,8 @@ class LocalNeighboursWithReference(TrainableThresholdAttack):
     k : int
         Number of neighbours; those as far as the k-th count too.
     distance : DistanceMetric, optional
-        By default Gower's: the mean over columns of whether categories differ, or of the
-        difference of numbers in units of their range in the pooled table.
+        By default that of `MixedDistance`, in units of the pooled table, of which at most k
+        records of each side count as near.
     criterion : str or tuple
         See `TrainableThresholdAttack`.
     label : str, optional
@@ -61,7 +61,7 @@ class LocalNeighboursWithReference(TrainableThresholdAttack):
         super().__init__(criterion)
         self.k = check_count(k, "k", minimum=1)
         self.distance = distance
-        name = "Gower" if distance is None else distance.label
+        name = "Mixed" if distance is None else distance.label
         self._label = label or f"LocalNeighboursWithReference({self.k}, {name}, {self.criterion})"
 
     def observe(
@@ -72,37 +72,32 @@ class LocalNeighboursWithReference(TrainableThresholdAttack):
         targets, reference = about.targets, about.reference(self.label)
         if len(synthetic) == 0:
             return np.full(len(targets), -np.inf)
-        pooled = synthetic + reference
-        measure = Gower(pooled) if self.distance is None else self.distance
-        blocks = blocks_of(targets, len(pooled))
-        return np.concatenate(
-            [self._share(np.asarray(measure(block, pooled)), len(synthetic)) for block in blocks]
-        )
+        if self.distance is None:
+            return self._share_of_nearest(targets, synthetic, reference)
+        pooled, sizes = synthetic + reference, (len(synthetic), len(reference))
+        found = []
+        for block in blocks_of(targets, len(pooled)):
+            apart = np.asarray(self.distance(block, pooled))
+            found.append(self._share(apart[:, : sizes[0]], apart[:, sizes[0] :], sizes))
+        return np.concatenate(found)
 
-    def _share(self, distances: np.ndarray, released: int) -> np.ndarray:
-        number = min(self.k, distances.shape[1]) - 1
-        radius = np.partition(distances, number, axis=1)[:, number]
-        near = distances <= radius[:, None]
-        synthetic = near[:, :released].mean(axis=1)
-        return synthetic / (synthetic + near[:, released:].mean(axis=1))
+    def _share_of_nearest(
+        self, targets: TabularDataset, synthetic: TabularDataset, reference: TabularDataset
+    ) -> np.ndarray:
+        """The same from the k nearest of each side, which the k nearest of both are among."""
+        space = MixedSpace.of(synthetic + reference)
+        near, far = (space.nearest(targets, side, self.k)[0] for side in (synthetic, reference))
+        return self._share(near, far, (len(synthetic), len(reference)))
+
+    def _share(self, near: np.ndarray, far: np.ndarray, sizes: tuple[int, int]) -> np.ndarray:
+        """From distances to released and to reference records, of which there are so many."""
+        both = np.concatenate([near, far], axis=1)
+        number = min(self.k, both.shape[1]) - 1
+        radius = np.partition(both, number, axis=1)[:, [number]]
+        synthetic = (near <= radius).sum(axis=1) / sizes[0]
+        return synthetic / (synthetic + (far <= radius).sum(axis=1) / sizes[1])
 
     @property
     def label(self) -> str:
         """Display name."""
         return self._label
-
-
-class Gower:
-    """Twice the number of columns times Gower's distance, to the rows of one table.
-
-    Numbers are scaled by their ranges in `scale`, by default that table itself.
-    """
-
-    def __init__(self, data: TabularDataset, scale: TabularDataset | None = None) -> None:
-        parts = NumericParts.of(data)
-        # A pair of different categories counts 2, so a whole range must count 2 as well.
-        self.units = (parts if scale is None else NumericParts.of(scale)).ranges() / 2
-        self.parts = parts.scaled(self.units)
-
-    def __call__(self, records: TabularDataset, data: TabularDataset) -> np.ndarray:
-        return minkowski_sums(NumericParts.of(records).scaled(self.units), self.parts, 1)
