@@ -350,8 +350,13 @@ def test_controls_are_told_apart_and_gates_look_past_them() -> None:
 
 
 def test_an_audit_needs_something_to_do() -> None:
-    with pytest.raises(ConfigError, match="at least one threat model and one attack"):
-        Audit(_threat_model(), [], 10, 10)
+    with pytest.raises(ConfigError, match="at least one threat model"):
+        Audit([], [ClosestDistanceMIA()], 10, 10)
+
+
+def test_an_audit_that_names_no_attack_has_the_documented_and_the_strongest() -> None:
+    labels = [type(attack).__name__ for attack in Audit(_threat_model(), (), 10, 10).attacks]
+    assert labels == ["ClosestDistanceMIA", "GroundhogAttack", "EnsembleAttack"]
 
 
 def test_features_that_learn_ranges_follow_each_subject_alone(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Literal
 from tapas._spec import Plain, digest_of, spec_of
 from tapas._validate import check_count
 from tapas.audit._check import CheckReport, check_names, check_subject
+from tapas.audit._default_attacks import default_attacks
 from tapas.audit._provenance import provenance
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._stopping import StopEarly
@@ -62,7 +63,9 @@ class Audit:
     ----------
     threat_model : threat model, Subject, or a sequence of them
         About generators, models, files or properties: all are played alike.
-    attacks : sequence of Attack
+    attacks : sequence of Attack, optional
+        By default those that fit: against generators the documented ones (closest distance,
+        Groundhog) and the strongest (`EnsembleAttack`).
     num_train, num_test : int, optional
         Trials for training attacks and for judging them. A model or a release that exists is
         one trial, and shadow models are as many as the threat model has: there, neither is
@@ -87,7 +90,7 @@ class Audit:
     """
 
     threat_model: GameThreatModel | Subject | Sequence[GameThreatModel | Subject]
-    attacks: Sequence[AttackDoors]
+    attacks: Sequence[AttackDoors] = ()
     num_train: int | None = None
     num_test: int | None = None
     title: str = "Privacy audit"
@@ -104,8 +107,10 @@ class Audit:
         given = self.threat_model
         several = [given] if isinstance(given, (GameThreatModel, Subject)) else list(given)
         subjects = tuple(s if isinstance(s, Subject) else Subject(s) for s in several)
+        if not subjects:
+            raise ConfigError("an audit needs at least one threat model")
         object.__setattr__(self, "subjects", subjects)
-        object.__setattr__(self, "attacks", tuple(as_attack(attack) for attack in self.attacks))
+        object.__setattr__(self, "attacks", self._named_attacks())
         for name, number, least in (
             ("num_train", self.num_train, 0),
             ("num_test", self.num_test, 1),
@@ -113,11 +118,14 @@ class Audit:
             if number is not None:
                 check_count(number, name, minimum=least)
         check_count(self.max_failures, "max_failures")
-        if not subjects or not self.attacks:
-            raise ConfigError("an audit needs at least one threat model and one attack")
         if self.stop_early is not None and len(subjects) > 1:
             raise ConfigError("stop_early is for audits of one subject")
         self._check_numbers()
+
+    def _named_attacks(self) -> tuple[AttackDoors, ...]:
+        if not self.attacks:
+            return default_attacks(self.subjects[0].threat_model.game.setting)
+        return tuple(as_attack(attack) for attack in self.attacks)
 
     def _check_numbers(self) -> None:
         for subject in self.subjects:

@@ -1,6 +1,6 @@
 """From an audit file to an audit that can be run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from tapas.audit._build_release import release_subjects
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile, read_audit_file
 from tapas.audit._config_names import Names
+from tapas.audit._config_parts import ComponentPart
+from tapas.audit._default_attacks import default_attacks
 from tapas.audit._stopping import StopEarly
 from tapas.compat import AttackDoors
 from tapas.errors import ConfigError
@@ -54,8 +56,9 @@ def audit_from_values(values: Mapping[str, object], where: str) -> Audit:
 
 def build_from(config: AuditFile, names: Names) -> Audit:
     """Make the audit that a configuration describes."""
-    attacks = make_attacks(config, names)
+    named = None if config.attacks is None else make_attacks(config.attacks, names)
     built = _FACTORIES[config.what](config, names)
+    attacks = named or default_attacks(built.subjects[0].threat_model.game.setting)
     trials = config.trials
     return Audit(
         list(built.subjects),
@@ -69,21 +72,26 @@ def build_from(config: AuditFile, names: Names) -> Audit:
         max_failures=trials.max_failures,
         timeout=trials.timeout,
         keep_data=trials.keep_data,
-        question=_question(config, names, built),
+        question=_question(config, names, built, attacks),
     )
 
 
-def make_attacks(config: AuditFile, names: Names) -> list[AttackDoors]:
+def make_attacks(parts: Sequence[ComponentPart], names: Names) -> list[AttackDoors]:
     """The attacks that a configuration names."""
     return [
         names.make(part.use, part.parameters, part.label, ("attacks",), f"attacks[{position}]")
-        for position, part in enumerate(config.attacks)
+        for position, part in enumerate(parts)
     ]
 
 
-def _question(config: AuditFile, names: Names, built: Built) -> dict[str, Plain]:
+def _question(
+    config: AuditFile, names: Names, built: Built, attacks: Sequence[AttackDoors]
+) -> dict[str, Plain]:
     """The file as it is understood, with digests of what it refers to."""
     asked = config.as_question()
+    if config.attacks is None:
+        parts = [ComponentPart(use=type(attack).__name__) for attack in attacks]
+        asked["attacks"] = [part.model_dump(mode="json") for part in parts]
     for section, facts in built.facts.items():
         asked[section] |= facts
     asked["inputs"] = dict(built.inputs)

@@ -10,7 +10,7 @@ from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
 from tapas.audit._config_parts import GeneratorPart
 from tapas.audit._tables import Tables
-from tapas.audit._targets import Drawn, draw_targets
+from tapas.audit._targets import Drawn, draw_targets, private_records
 from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError
@@ -29,7 +29,6 @@ from tapas.threat_models import (
     WhiteBoxKnowledge,
 )
 
-MOST_RECORDS = 1000  # of a private dataset, unless the file says otherwise
 _MECHANISMS = {
     "black-box": BlackBoxKnowledge,
     "no-box": NoBoxKnowledge,
@@ -97,7 +96,7 @@ def _knowledge(
         return ExactDataKnowledge(data), len(data)
     held = int(wanted.split * len(data))
     smaller = min(held, len(data) - held)
-    records = wanted.records or max(1, min(MOST_RECORDS, smaller // 2))
+    records = private_records(wanted, len(data))
     if records > smaller:
         raise ConfigError(
             f"{where}.records is {records}, but with split {wanted.split:g} of {len(data)} rows "

@@ -56,7 +56,11 @@ class AuditFile(Part):
     imported: ImportedPart | None = None
     knowledge: KnowledgePart = KnowledgePart()
     goal: Annotated[GoalPart, BeforeValidator(bare_goal)] = GoalPart(membership=MembershipPart())
-    attacks: list[Component] = Field(min_length=1)
+    attacks: list[Component] | None = Field(
+        default=None,
+        min_length=1,
+        description="By default those that fit: the documented ones, and the strongest",
+    )
     trials: TrialsPart = TrialsPart()
     controls: bool | None = Field(
         default=None,

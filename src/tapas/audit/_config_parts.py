@@ -206,17 +206,21 @@ class ImportedPart(Part):
 
 
 class TargetsPart(Part):
-    """Whose privacy is tested."""
+    """Whose privacy is tested: rows, or vulnerable and random ones."""
 
     rows: list[NonNegativeInt] | None = Field(default=None, min_length=1, description="Positions")
-    random: PositiveInt | None = Field(default=None, description="So many, drawn by the seed")
     vulnerable: PositiveInt | None = Field(
         default=None, description="So many, those furthest from all others"
     )
+    random: PositiveInt | None = Field(default=None, description="So many others, by the seed")
 
     @model_validator(mode="after")
     def _one_kind(self) -> "TargetsPart":
-        return exactly_one(self, ("rows", "random", "vulnerable"), "targets")
+        drawn = self.vulnerable is not None or self.random is not None
+        if drawn == (self.rows is not None):
+            came = "both" if drawn else "none"
+            raise ValueError(f"targets needs rows, or else vulnerable and random; got {came}")
+        return self
 
 
 class DataPart(Part):
@@ -236,7 +240,11 @@ class DataPart(Part):
     read: ReadPart = ReadPart()
     drop: list[str] = Field(default=[], description="Columns to leave out, where they are")
     rows: PositiveInt | None = Field(default=None, description="Use so many rows, drawn by seed")
-    targets: TargetsPart = TargetsPart(vulnerable=1)
+    targets: TargetsPart | None = Field(
+        default=None,
+        description="By default 50 vulnerable and 50 random ones, together at most a tenth of a "
+        "private dataset",
+    )
 
     @model_validator(mode="after")
     def _one_kind(self) -> "DataPart":

@@ -8,10 +8,13 @@ from tapas._random import Parts, part_stream
 from tapas._validate import listing
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
+from tapas.audit._config_parts import KnowledgePart, TargetsPart
 from tapas.datasets import TabularDataset, most_isolated
 from tapas.errors import ConfigError
 
 _COMPARED_AT_ONCE = 64
+MOST_TARGETS = 100
+MOST_RECORDS = 1000  # of a private dataset, unless the file says otherwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +43,8 @@ def draw_targets(whole: TabularDataset, config: AuditFile, names: Names) -> Draw
 
 
 def _rows(data: TabularDataset, config: AuditFile, names: Names) -> list[int]:
-    wanted, where = config.data.targets, f"{names.where}: data.targets"
+    where = f"{names.where}: data.targets"
+    wanted = config.data.targets or _usual_targets(private_records(config.knowledge, len(data)))
     if wanted.rows is not None:
         beyond = [row for row in wanted.rows if row >= len(data)]
         if beyond or len(set(wanted.rows)) < len(wanted.rows):
@@ -49,13 +53,31 @@ def _rows(data: TabularDataset, config: AuditFile, names: Names) -> list[int]:
                 f"{listing(beyond or wanted.rows)}"
             )
         return list(wanted.rows)
-    number = wanted.random or wanted.vulnerable or 1
+    number = (wanted.random or 0) + (wanted.vulnerable or 0)
     if number >= len(data):
         raise ConfigError(f"{where}: {number} targets do not fit into {len(data)} rows")
+    rows: list[int] = []
+    if wanted.vulnerable is not None:
+        rows += most_isolated(data, wanted.vulnerable, min(5, len(data) - 1)).tolist()
     if wanted.random is not None:
         drawn = part_stream(config.seed, Parts.RANDOM_TARGETS).permutation(len(data))
-        return [int(row) for row in drawn[:number]]
-    return [int(row) for row in most_isolated(data, number, min(5, len(data) - 1))]
+        rows += drawn[~np.isin(drawn, rows)][: wanted.random].tolist()
+    return rows
+
+
+def _usual_targets(records: int) -> TargetsPart:
+    """Vulnerable and random people by halves, so few that they hardly change the private data."""
+    number = max(2, min(MOST_TARGETS, records // 10))
+    return TargetsPart(vulnerable=number - number // 2, random=number // 2)
+
+
+def private_records(knowledge: KnowledgePart, rows: int) -> int:
+    """How many records a private dataset has, drawn from so many rows."""
+    if knowledge.data == "exact":
+        return rows
+    held = int(knowledge.split * rows)
+    smaller = min(held, rows - held)
+    return knowledge.records or max(1, min(MOST_RECORDS, smaller // 2))
 
 
 def _without(data: TabularDataset, targets: TabularDataset) -> TabularDataset:

@@ -13,11 +13,9 @@ seed: 7
 data:
   sample: census
   rows: 1500
-  targets: {vulnerable: 2}
 generator: Smote
 knowledge: {data: auxiliary, records: 200}
-attacks: [ClosestDistanceMIA, LocalNeighbourhoodAttack]
-trials: {train: 100, test: 200}
+trials: {train: 100, test: 100}
 gates:
   - {metric: auc, at_most: 0.6}
 """

@@ -87,10 +87,10 @@ data:
   schema: {schema}
   {read}
   drop: {drop}                    # columns to leave out (free text cannot be attacked)
-  targets:                    # whose privacy is tested, one of:
-    vulnerable: 2             #   those furthest from all others
-    # random: 5
-    # rows: [0, 17]
+  # targets:                  # whose privacy is tested; by default 100, or fewer in small tables:
+  #   vulnerable: 50          #   those furthest from all others
+  #   random: 50              #   others
+  #   rows: [0, 17]           #   or these alone
 
 generator:
   use: BayesianNetwork        # or your own class: package.module:Name, in a file beside this one
@@ -111,6 +111,7 @@ goal:                         # membership, or attribute:
 attacks:
   - ClosestDistanceMIA        # looks for the target, or its like
   - GroundhogAttack           # learns what releases with and without the target look like
+  - EnsembleAttack            # the strongest: learns from all targets together
   # - use: ClosestDistanceMIA
   #   label: exact copies
   #   parameters: {{criterion: [threshold, 0]}}

@@ -1,0 +1,97 @@
+"""What an audit does that names neither attacks nor targets."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapas.audit import Audit, audit_from_values
+from tapas.audit._default_attacks import default_attacks
+from tapas.errors import ConfigError
+from tapas.game import MEMBERSHIP, PROPERTY, Goal, Setting
+
+ATTRIBUTE = Goal("attribute", "Sex", ("F", "M"))
+SETTINGS = {
+    "generator": Setting("TargetedMIA", "table", MEMBERSHIP),
+    "attribute": Setting("TargetedAIA", "table", ATTRIBUTE),
+    "no box": Setting("TargetedMIA", "table", MEMBERSHIP, training=0),
+    "canaries": Setting("CanaryMIA", "table", MEMBERSHIP, coins=True),
+    "release": Setting("ObservedMIA", "table", MEMBERSHIP, training=1, test=1),
+    "model": Setting(
+        "ModelMIA", "model", MEMBERSHIP, training=1, test=1, references=4, inside=True
+    ),
+    "property": Setting("ModelPropertyInference", "model", PROPERTY, training=9, test=9),
+}
+STRONGEST = {
+    "generator": "EnsembleAttack",
+    "attribute": "EnsembleAttack",
+    "no box": "ClosestDistanceMIA",
+    "canaries": "EnsembleAttack",
+    "release": "DOMIAS",
+    "model": "RMIA",
+    "property": "PropertyClassifier",
+}
+
+
+def described(rows: int = 300, **changes: Any) -> Audit:
+    values = {
+        "data": {"sample": "census", "rows": rows, **changes.pop("data", {})},
+        "generator": "Raw",
+        "trials": {"train": 4, "test": 4},
+        **changes,
+    }
+    return audit_from_values(values, "test")
+
+
+def targets(audit: Audit) -> tuple[str, ...]:
+    return audit.subjects[0].threat_model.game.target_labels
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_kind_of_audit_has_attacks_of_its_own(name: str) -> None:
+    names = [type(attack).__name__ for attack in default_attacks(SETTINGS[name])]
+    assert STRONGEST[name] in names
+
+
+def test_a_goal_of_ones_own_names_its_attacks() -> None:
+    goal = Goal("label", values=())
+    with pytest.raises(ConfigError, match="name some"):
+        default_attacks(Setting("Own", "table", goal, training=0))
+
+
+def test_a_file_without_attacks_has_the_documented_and_the_strongest() -> None:
+    audit = described()
+    named = [type(attack).__name__ for attack in audit.attacks]
+    assert named == ["ClosestDistanceMIA", "GroundhogAttack", "EnsembleAttack"]
+    assert [part["use"] for part in audit.asked()["attacks"]] == named
+
+
+@pytest.mark.parametrize(
+    ("rows", "knowledge", "expected"),
+    [
+        (300, {}, 7),  # private datasets of 75
+        (300, {"records": 20}, 2),
+        (300, {"data": "exact"}, 30),
+        (4400, {}, 100),
+    ],
+)
+def test_targets_are_vulnerable_and_random_people_by_halves(
+    rows: int, knowledge: dict[str, Any], expected: int
+) -> None:
+    audit = described(rows, knowledge=knowledge)
+    assert len(targets(audit)) == expected == len(set(targets(audit)))
+    half = expected - expected // 2
+    vulnerable = described(rows, knowledge=knowledge, data={"targets": {"vulnerable": half}})
+    assert targets(audit)[:half] == targets(vulnerable)
+
+
+def test_vulnerable_and_random_targets_can_be_asked_for_together() -> None:
+    both = targets(described(data={"targets": {"vulnerable": 3, "random": 4}}))
+    assert len(set(both)) == 7
+    alone = targets(described(data={"targets": {"random": 4}}))
+    assert set(both[3:]) - set(alone) <= set(both)
+    assert np.isin(alone, both).sum() >= 1
+    with pytest.raises(ConfigError, match="rows, or else vulnerable and random"):
+        described(data={"targets": {"rows": [0], "random": 4}})
+    with pytest.raises(ConfigError, match="7 targets do not fit"):
+        described(7, knowledge={"records": 1}, data={"targets": {"vulnerable": 3, "random": 4}})
