@@ -24,8 +24,9 @@ from tapas.attacks import (
     SyntheticPredictorAttack,
     TrainableThresholdAttack,
 )
+from tapas.datasets import load_sample
 from tapas.errors import TapasError
-from tapas.testing import check_attack
+from tapas.testing import BrokenPromiseError, check_attack
 
 BUILT_IN = [
     ClosestDistanceMIA(),
@@ -103,3 +104,20 @@ class Refuses(Attack):
 def test_a_broken_attack_is_told_which_promise_it_breaks(attack: Attack, promise: str) -> None:
     with pytest.raises(TapasError, match=promise):
         check_attack(attack)
+
+
+def test_an_attack_about_a_table_of_ones_own_is_checked_on_it() -> None:
+    class ShareOfRegion(TrainableThresholdAttack):
+        label = "ShareOfRegion"
+
+        def attack_score(self, datasets: Any) -> np.ndarray:
+            region = self.threat_model.target_record.data["Region"].iloc[0]
+            return np.array([np.mean(dataset.data["Region"] == region) for dataset in datasets])
+
+    census = load_sample("census", 100, seed=1)
+    with pytest.raises(BrokenPromiseError, match=r"breaks \d+ of \d+ promises") as caught:
+        check_attack(ShareOfRegion())
+    assert str(caught.value).count("KeyError: 'Region'") > 1
+    kept = check_attack(ShareOfRegion(), census)
+    assert "membership: it judges each release on its own" in kept
+    assert any(promise.startswith("attribute of two values: ") for promise in kept)

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import cloudpickle
@@ -11,9 +12,10 @@ import numpy as np
 from tapas.compat import AttackDoors
 from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import IncompatibleAttackError
+from tapas.game import Value
 from tapas.generators import Raw
 from tapas.results import AIAttackSummary, LabelInferenceAttackSummary
-from tapas.testing._promises import BrokenPromiseError
+from tapas.testing._promises import BrokenPromiseError, Promise, kept_promises
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -24,7 +26,6 @@ from tapas.threat_models import (
 Targeted = TargetedMIA | TargetedAIA
 TRIALS = 12
 ROWS = 12
-_VALUES = {"two values": ["F", "M"], "many values": ["cardiology", "surgery", "general"]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +36,20 @@ class _Game:
     make: Callable[..., Targeted]
 
 
-def check_attack(attack: AttackDoors) -> list[str]:
+FindBreach = Callable[[AttackDoors, _Game], str | None]
+
+
+def check_attack(attack: AttackDoors, dataset: TabularDataset | None = None) -> list[str]:
     """Run every check on an attack, for every goal that it supports.
 
     Parameters
     ----------
     attack : Attack
         It is copied, never trained itself.
+    dataset : TabularDataset, optional
+        At least 60 records of a table that the attack can read; by default simulated records of
+        patients, with every kind of column. Attributes of two and of more values are inferred
+        where it has such columns.
 
     Returns
     -------
@@ -51,41 +59,32 @@ def check_attack(attack: AttackDoors) -> list[str]:
     Raises
     ------
     BrokenPromiseError
-        Names the goal and the promise that is broken, and what was seen instead. An attack that
+        Names every goal and promise that is broken, and what was seen instead. An attack that
         supports no goal at all breaks the first promise.
     """
     if not isinstance(getattr(attack, "label", None), str):
         raise BrokenPromiseError("label: an attack has a display name. Instead: no text")
-    kept = []
-    for game in _games():
-        if not _supports(attack, game):
-            continue
-        for promise, find_breach in _PROMISES:
-            _run(attack, game, promise, find_breach)
-            kept.append(f"{game.goal}: {promise}")
-    if not kept:
+    data = load_sample("clinic", 200, seed=5) if dataset is None else dataset
+    promises = [
+        Promise(game.goal, words, partial(_found, find_breach, game=game))
+        for game in _games(data)
+        if _supports(attack, game)
+        for words, find_breach in _PROMISES
+    ]
+    if not promises:
         raise BrokenPromiseError(
             "goals: an attack can be trained for membership or attribute inference. Instead: it "
             "refused both"
         )
-    return kept
+    kept_promises(attack.label, promises, attack)
+    return [f"{one.name}: {one.promise}" for one in promises]
 
 
-def _run(
-    attack: AttackDoors, game: _Game, promise: str, find_breach: Callable[..., str | None]
-) -> None:
-    try:
-        breach = find_breach(copy.deepcopy(attack), game)
-    except Exception as error:
-        raise BrokenPromiseError(
-            f"{game.goal}: {promise}. Instead: {type(error).__name__}: {error}"
-        ) from error
-    if breach is not None:
-        raise BrokenPromiseError(f"{game.goal}: {promise}. Instead: {breach}")
+def _found(find_breach: FindBreach, attack: AttackDoors, game: _Game) -> str | None:
+    return find_breach(copy.deepcopy(attack), game)
 
 
-def _games() -> Iterator[_Game]:
-    data = load_sample("clinic", 200, seed=5)
+def _games(data: TabularDataset) -> Iterator[_Game]:
     targets, rest = data.take([0, 1]), data.drop_records([0, 1])
 
     def knowledge(seed: int) -> tuple[AuxiliaryDataKnowledge, BlackBoxKnowledge]:
@@ -101,20 +100,21 @@ def _games() -> Iterator[_Game]:
         return TargetedMIA(about_data, recorded, box, replace_target=True, seed=seed, **options)
 
     yield _Game("membership", membership)
-    for words, values in _VALUES.items():
-        column = "sex" if len(values) == 2 else "ward"
+    listed = [(one.name, list(one.values)) for one in data.description.parsed if one.values]
+    for words, sizes in (("two values", (2,)), ("many values", (3, 4, 5))):
+        for column, values in [one for one in listed if len(one[1]) in sizes][:1]:
 
-        def attribute(
-            seed: int = 1,
-            recorded: TabularDataset = targets,
-            column: str = column,
-            values: list[str] = values,
-            **options: Any,
-        ) -> TargetedAIA:
-            about_data, box = knowledge(seed)
-            return TargetedAIA(about_data, recorded, column, values, box, seed=seed, **options)
+            def attribute(
+                seed: int = 1,
+                recorded: TabularDataset = targets,
+                column: str = column,
+                values: list[Value] = values,
+                **options: Any,
+            ) -> TargetedAIA:
+                about_data, box = knowledge(seed)
+                return TargetedAIA(about_data, recorded, column, values, box, seed=seed, **options)
 
-        yield _Game(f"attribute of {words}", attribute)
+            yield _Game(f"attribute of {words}", attribute)
 
 
 def _supports(attack: AttackDoors, game: _Game) -> bool:
@@ -201,7 +201,7 @@ def _does_not_read_the_secret(attack: AttackDoors, game: _Game) -> str | None:
     return None if same else "the value recorded with the target changed scores"
 
 
-_PROMISES: tuple[tuple[str, Callable[[AttackDoors, _Game], str | None]], ...] = (
+_PROMISES: tuple[tuple[str, FindBreach], ...] = (
     ("it answers every trial of every target with a possible secret", _answers),
     ("the same seed gives the same scores", _is_repeatable),
     ("it gives the same scores on two processes as on one", _travels),

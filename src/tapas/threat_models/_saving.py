@@ -358,5 +358,6 @@ def _unlike(loaded: TargetedThreatModel, game: str, given: HandedIn) -> str | No
     if given.code and spec.doubts:
         return spec.doubts[0]
     if spec.digest != game:
-        return f"it was saved with other code ({', '.join(given.code) or 'another version'})"
+        what = " and ".join(given.code) or "version"
+        return f"it was saved with another {what} (its code or its parameters differ)"
     return None
