@@ -80,6 +80,7 @@ class Parts:
     SIDE_THINNING = Part(26)
     FRESH_ROUND = Part(27, 1)
     OBSERVING_FILE = Part(25, 1)
+    INPUTS_ALONE = Part(28)
 
 
 _preserving: ContextVar[bool] = ContextVar("_preserving", default=False)

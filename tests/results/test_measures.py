@@ -43,7 +43,7 @@ def test_the_documented_lists_follow_from_the_rows() -> None:
         "effective_epsilon",
     )
     assert DEFAULT_METRICS == ("accuracy", "privacy_gain", "auc")
-    gates = "accuracy advantage auc tpr_at_fpr epsilon dropped_columns"
+    gates = "accuracy advantage auc auc_gain tpr_at_fpr epsilon dropped_columns"
     assert tuple(gates.split()) == GATE_METRICS
     about = ["dataset", "target_id", "generator", "attack"]
     assert list(membership().get_metrics().columns) == [*about, *ALL_METRICS]
@@ -55,7 +55,8 @@ def test_the_documented_lists_follow_from_the_rows() -> None:
 @pytest.mark.parametrize("dependence", ["independent", "pairs", "groups", "one release", "coins"])
 def test_every_measure_lies_between_the_ends_of_its_interval(name, dependence) -> None:
     groups = {"pairs": np.arange(400) // 2, "groups": np.arange(400) // 8}.get(dependence)
-    summary = membership(groups=groups, dependence=dependence)
+    alone = np.random.default_rng(1).normal(np.arange(400) % 2 / 3)
+    summary = membership(groups=groups, dependence=dependence, inputs_alone=alone)
     found = estimate(BY_NAME[name], summary, 0.95)
     if name == "effective_epsilon":
         assert found is None or (found.low, found.high) == (0.0, math.inf)

@@ -226,6 +226,7 @@ class SubjectRun:
             attack=part.attack.label,
             data=game.data_label,
             coins=coins,
+            inputs_alone=game.inputs_alone,
         )
 
     def _ask(

@@ -367,6 +367,7 @@ class GameThreatModel(TrainableThreatModel):
             attack=attack_label,
             data=game.data_label,
             coins=game.setting.coins,
+            inputs_alone=game.inputs_alone,
         )
 
 

@@ -113,6 +113,10 @@ class Game(Protocol):
         """Which neighbours are played."""
 
     @property
+    def inputs_alone(self) -> np.ndarray | None:
+        """What the judged targets tell of their secrets without any release, if that is known."""
+
+    @property
     def setting(self) -> Setting:
         """What the game offers to attacks."""
 

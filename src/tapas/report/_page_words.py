@@ -57,7 +57,8 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
     if findings.leaks:
         text = "Attacks do reliably better than guessing. No limits were set."
         return Banner("bad", "Leak found", text)
-    text = "No attack did reliably better than guessing. No limits were set."
+    than = "the inputs alone" if findings.best.shared.told_by_inputs else "guessing"
+    text = f"No attack did reliably better than {than}. No limits were set."
     return Banner("open", "No leak shown", text)
 
 
@@ -65,7 +66,13 @@ def sentences(findings: Findings) -> list[str]:
     """Return what was attacked, what came of it, and what is certain, one sentence each."""
     if findings.best is None:
         return [_nothing(findings)]
-    found = [_attacked(findings), _achieved(findings.best), _size(findings), _certified(findings)]
+    found = [
+        _attacked(findings),
+        _achieved(findings.best),
+        _beside_inputs(findings.best),
+        _size(findings),
+        _certified(findings),
+    ]
     if findings.record.claim is not None:
         found.append(findings.claim.words)
     if findings.record.stopped:
@@ -151,6 +158,11 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
         area, ends = between(facts.auc)
         note = "guessing: 0.50, complete leak: 1; higher is worse"
         found.append({"name": "AUC", "value": area, "interval": ends, "note": note})
+    if facts.inputs_auc is not None:
+        area, ends = between(facts.inputs_auc)
+        note = "without the model; 0.50: the split is fit"
+        note = "without the model" if best.attribute else note
+        found.append({"name": "AUC of inputs alone", "value": area, "interval": ends, "note": note})
     if facts.tpr_at_low_fpr is not None:
         share, ends = between(facts.tpr_at_low_fpr, share=True)
         note = "guessing: 1%; higher is worse"
@@ -232,6 +244,25 @@ def _achieved(best: Finding) -> str:
     return f"{words}."
 
 
+def _beside_inputs(best: Finding) -> str:
+    """What the inputs alone tell, and what that means for the result."""
+    facts = best.shared
+    if facts.inputs_auc is None or facts.auc_gain is None:
+        return ""
+    area, ends = between(facts.inputs_auc)
+    gain, gained = between(facts.auc_gain)
+    words = (
+        f"The inputs alone, without the model, reach an AUC of {area} ({ends}); the attack gains "
+        f"{gain} ({gained}) beyond that, and only this is the model's doing."
+    )
+    if facts.told_by_inputs and not best.attribute:
+        words += (
+            " Members and non-members do not come from one distribution: this split is unfit for "
+            "an audit. Compare with records drawn at random from the same source."
+        )
+    return words
+
+
 def _size(findings: Findings) -> str:
     best = findings.best
     if best is None:
@@ -240,12 +271,15 @@ def _size(findings: Findings) -> str:
     if low > 0:
         turned = best.shared.auc is not None and best.shared.auc.value < 0.5
         way = "; the attack ranks those with the secret last, which tells as much" if turned else ""
-        return f"The leak is {strength_words(best.shared)}: this is not chance{way}."
+        beyond = ", beyond what the inputs tell" if best.shared.told_by_inputs else ""
+        return f"The leak is {strength_words(best.shared)}{beyond}: this is not chance{way}."
     if findings.epsilon > 0:
         return (
             "Over all thresholds the attacks do no better than guessing, but where they are "
             "surest they are right too often for chance."
         )
+    if best.shared.told_by_inputs:
+        return "No attack did reliably better than the inputs alone: no leak of the model is shown."
     return "No attack did reliably better than guessing."
 
 

@@ -10,6 +10,7 @@ from tapas import stats
 from tapas.errors import StatisticsError
 from tapas.results._audit_record import AuditedSubject, AuditRecord
 from tapas.results._estimate import Estimate, estimate
+from tapas.results._inference import AIAttackSummary
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
     LabelInferenceAttackSummary,
@@ -69,6 +70,21 @@ class SummaryFacts:
     def auc(self) -> Estimate | None:
         """Area under the ROC curve."""
         return self.estimates.get("auc")
+
+    @property
+    def inputs_auc(self) -> Estimate | None:
+        """The same of what the inputs alone tell, where that is known."""
+        return self.estimates.get("inputs_auc")
+
+    @property
+    def auc_gain(self) -> Estimate | None:
+        """How far the one is above the other."""
+        return self.estimates.get("auc_gain")
+
+    @property
+    def told_by_inputs(self) -> bool:
+        """Whether the secrets can be told without the release, for certain."""
+        return self.inputs_auc is not None and self.inputs_auc.low > 0.5
 
     @property
     def tpr_at_low_fpr(self) -> Estimate | None:
@@ -133,7 +149,7 @@ def summary_facts(
         dataset=str(summary.dataset),
         trials=len(summary),
         dependence=summary.dependence,
-        chance=_chance(summary.labels),
+        chance=_chance(summary),
         estimates=_estimates(summary, confidence, fpr),
         epsilon=bound,
         no_epsilon=reason,
@@ -154,12 +170,16 @@ def _estimates(
     return found
 
 
-def _chance(labels: np.ndarray) -> float:
-    """Accuracy of always guessing the commonest secret."""
-    if len(labels) == 0:
+def _chance(summary: LabelInferenceAttackSummary) -> float:
+    """Accuracy of always guessing the commonest secret, or of what the inputs alone tell."""
+    if len(summary) == 0:
         return math.nan
-    _, counts = np.unique(labels, return_counts=True)
-    return float(counts.max() / counts.sum())
+    _, counts = np.unique(summary.labels, return_counts=True)
+    commonest = float(counts.max() / counts.sum())
+    if isinstance(summary, AIAttackSummary) and summary.inputs_alone is not None:
+        guessed = np.asarray(summary.attribute_values)[summary.inputs_alone.argmax(axis=1)]
+        return max(commonest, float((guessed == summary.labels).mean()))
+    return commonest
 
 
 def _epsilon(

@@ -174,11 +174,16 @@ def shared_by_audited(record: AuditRecord, confidence: float) -> float:
 def leak(facts: SummaryFacts) -> tuple[float, float]:
     """Return how far from guessing a result lies, 0 to 1: at least (interval end), and about.
 
-    Both directions count: who knows that an attack ranks members last may turn it round.
+    Both directions count: who knows that an attack ranks members last may turn it round. Where it
+    is known what the inputs alone tell, only what goes beyond that counts.
     """
     if facts.auc is not None:
         low, high, value = facts.auc.low, facts.auc.high, facts.auc.value
-        return max(2 * low - 1, 1 - 2 * high), abs(2 * value - 1)
+        found, about = max(2 * low - 1, 1 - 2 * high), abs(2 * value - 1)
+        if facts.auc_gain is not None:
+            found = min(found, 2 * facts.auc_gain.low)
+            about = min(about, 2 * facts.auc_gain.value)
+        return found, about
     if facts.advantage is not None:
         low, high, value = facts.advantage.low, facts.advantage.high, facts.advantage.value
         return max(low, -high), abs(value)

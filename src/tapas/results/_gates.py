@@ -8,7 +8,7 @@ from typing import Literal
 from tapas.results._audit_record import AuditedSubject, AuditRecord, Gate
 from tapas.results._claims import ClaimOutcome
 from tapas.results._estimate import either_way
-from tapas.results._facts import facts_within, judged_summaries
+from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
 from tapas.results._findings import Findings, shared_by_audited
 from tapas.results._label_inference import LabelInferenceAttackSummary
 from tapas.results._measures import MEASURES
@@ -127,13 +127,14 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
                 return _undecided(
                     gate,
                     f"{gate.metric} is not defined for {where} (a secret of more than two "
-                    "values, or of one only): limit accuracy instead",
+                    "values or of one only, or no inputs to compare with): limit accuracy instead",
                 )
-            ends.append((*interval, where))
+            facts = facts_within(record, subject, summary, confidence=confidence, fpr=gate.fpr)
             more |= not summary.dependence.is_by_record
+            ends.append(_Ends(*interval, where, facts))
     if not ends:
         return _undecided(gate, "nothing was measured")
-    low, high, where = _deciding(ends, gate.at_most)
+    worst = _deciding(ends, gate)
     crashes = sum(len(subject.crashes) for subject in record.audited)
     hindrance = f"{crashes} attacks crashed" if crashes else ""
     if not record.complete:
@@ -141,15 +142,45 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
     remedy = "more trials are needed" if more else _NO_MORE_TRIALS
     if gate.metric == "epsilon":
         remedy = _ONE_SIDED
-    return _outcome(gate, low, high, where, hindrance, remedy)
+    if worst.low > gate.at_most and worst.is_of_inputs:
+        return _of_inputs(gate, worst)
+    return _outcome(gate, worst.low, worst.high, worst.where, hindrance, remedy)
 
 
-def _deciding(ends: list[tuple[float, float, str]], limit: float) -> tuple[float, float, str]:
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """Ends of the interval of one attack and target."""
+
+    low: float
+    high: float
+    where: str
+    facts: SummaryFacts
+
+    @property
+    def is_of_inputs(self) -> bool:
+        """Whether the result may be what the inputs alone tell."""
+        return self.facts.auc_gain is not None and self.facts.auc_gain.low <= 0
+
+    def is_above(self, gate: Gate) -> bool:
+        return self.low > gate.at_most and not self.is_of_inputs
+
+
+def _of_inputs(gate: Gate, end: _Ends) -> GateOutcome:
+    alone = math.nan if end.facts.inputs_auc is None else end.facts.inputs_auc.value
+    words = (
+        f"{gate_title(gate)} of at least {rounded_down(end.low, 3)} ({end.where}) is above "
+        f"{gate.at_most:g}, but the inputs alone reach an AUC of {alone:.3f} without the model, "
+        f"and what is gained beyond that may be chance"
+    )
+    return GateOutcome(gate, "inconclusive", end.low, end.high, words)
+
+
+def _deciding(ends: list[_Ends], gate: Gate) -> _Ends:
     """Where a limit is exceeded, the strongest attack; otherwise the least certain one."""
-    above = [end for end in ends if end[0] > limit]
+    above = [end for end in ends if end.is_above(gate)]
     if above:
-        return max(above)
-    return max(ends, key=lambda end: (end[1], end[0]))
+        return max(above, key=lambda end: (end.low, end.high))
+    return max(ends, key=lambda end: (end.high, end.low))
 
 
 def _judge_dropped(record: AuditRecord, gate: Gate) -> GateOutcome:

@@ -29,6 +29,7 @@ class TrialFacts(TypedDict, total=False):
     relation: Relation | None
     dependence: Dependence | str | None
     error_share: float
+    inputs_alone: ArrayLike | None
 
 
 class About(TrialFacts, total=False):
@@ -61,13 +62,15 @@ class LabelInferenceAttackSummary(AttackSummary):
     error_share
         What part of an error each bound may spend, where results are looked at several times as
         trials are added (`tapas.stats.look_share`).
+    inputs_alone
+        What the inputs tell of the secret without the release, like `scores`; None if unknown.
     generator_info, attack_info, dataset_info, target_id
         Display names of the mechanism, the attack, the data and the target.
 
     Attributes
     ----------
-    labels, predictions, scores, groups
-        Read-only arrays; `scores` and `groups` may be None.
+    labels, predictions, scores, groups, inputs_alone
+        Read-only arrays; the last three may be None.
     dependence : Dependence
     generator, attack, dataset, target_id
         The display names.
@@ -90,6 +93,7 @@ class LabelInferenceAttackSummary(AttackSummary):
         relation: Relation | None = None,
         dependence: Dependence | str | None = None,
         error_share: float = 1.0,
+        inputs_alone: ArrayLike | None = None,
         generator_info: object = "",
         attack_info: object = "",
         dataset_info: object = "",
@@ -103,6 +107,7 @@ class LabelInferenceAttackSummary(AttackSummary):
                 f"got {len(self.labels)} and {len(self.predictions)}"
             )
         self.scores = score_array(scores, len(self.labels))
+        self.inputs_alone = score_array(inputs_alone, len(self.labels))
         self.groups = group_ids(groups, len(self.labels))
         self.relation = None if relation is None else check_choice(relation, "relation", RELATIONS)
         self.dependence = Dependence.stated(dependence, self.labels, self.groups)
@@ -158,6 +163,8 @@ class LabelInferenceAttackSummary(AttackSummary):
         found.labels, found.predictions = self.labels[trials], self.predictions[trials]
         found.scores = None if self.scores is None else self.scores[trials]
         found.groups = None if self.groups is None else self.groups[trials]
+        alone = self.inputs_alone
+        found.inputs_alone = None if alone is None else alone[trials]
         return found
 
     def sharing(self, error_share: float) -> Self:
@@ -182,7 +189,9 @@ class LabelInferenceAttackSummary(AttackSummary):
         return file_safe(f"result_labelIA_{postfix}") + ".csv"
 
     def _fields(self) -> dict[str, object]:
+        alone = {} if self.inputs_alone is None else {"inputs_alone": self.inputs_alone}
         return {
+            **alone,
             "labels": self.labels,
             "predictions": self.predictions,
             "scores": self.scores,
@@ -271,6 +280,18 @@ class BinaryLabelInferenceAttackSummary(LabelInferenceAttackSummary):
     def auc(self) -> float:
         """Area under the ROC curve; decisions serve as scores where there are none."""
         return metrics.auc(self.labels, self._scores_or_decisions())
+
+    @property
+    def inputs_auc(self) -> float:
+        """AUC of what the inputs alone tell; NaN where that is not known."""
+        if self.inputs_alone is None:
+            return float("nan")
+        return metrics.auc(self.labels, self.inputs_alone)
+
+    @property
+    def auc_gain(self) -> float:
+        """AUC, turned round where members rank last, beyond that of the inputs alone."""
+        return max(self.auc, 1 - self.auc) - self.inputs_auc
 
     @property
     def effective_epsilon(self) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tapas.metrics import CountedOutcomes
 from tapas.results._worlds import Worlds, share
-from tapas.stats import Dependence, Interval
+from tapas.stats import Dependence, Interval, auc_gain_interval
 
 if TYPE_CHECKING:
     from tapas.results._label_inference import LabelInferenceAttackSummary
@@ -60,6 +60,8 @@ class Measure:
         Name by which a gate may limit it.
     of_records : bool
         Whether tables about the records of one release show it as well.
+    beside_inputs : bool
+        Whether it needs to be known what the inputs alone tell.
     compares_worlds : bool
         Whether it needs trials of both kinds of secret.
     is_share : bool
@@ -90,6 +92,7 @@ class Measure:
     fact: str | None = None
     gate: str | None = None
     of_records: bool = False
+    beside_inputs: bool = False
     compares_worlds: bool = False
     is_share: bool = False
     is_epsilon: bool = False
@@ -99,7 +102,8 @@ class Measure:
 
     def is_defined_for(self, summary: "LabelInferenceAttackSummary") -> bool:
         """Whether summaries of this kind have it."""
-        return summary.secret_kind in self.kinds
+        known = not self.beside_inputs or summary.inputs_alone is not None
+        return known and summary.secret_kind in self.kinds
 
     def is_shown_for(self, summary: "LabelInferenceAttackSummary") -> bool:
         """Whether the table of a summary has it by default.
@@ -136,6 +140,16 @@ def _unless_paired(
         return None if worlds.paired else interval(worlds, confidence)
 
     return _of_worlds(unpaired)
+
+
+def _auc_gain(summary: Any, confidence: float) -> Interval:
+    worlds, inputs = Worlds.of(summary), Worlds.of_inputs(summary)
+    way = 1.0 if summary.auc >= 0.5 else -1.0
+    return auc_gain_interval(
+        (way * worlds.positive, inputs.positive),
+        (way * worlds.negative, inputs.negative),
+        confidence=confidence,
+    )
 
 
 def _turned(interval: Interval, scale: float, shift: float) -> Interval:
@@ -238,6 +252,34 @@ MEASURES = (
         fact="auc",
         gate="auc",
         turns_about=0.5,
+    ),
+    Measure(
+        name="inputs_auc",
+        title="AUC of inputs alone",
+        note="What the inputs tell without the model; 0.5 where members and others are alike. "
+        "Above it, they come from different populations",
+        point=lambda summary: summary.inputs_auc,
+        interval=lambda summary, confidence: Worlds.of_inputs(summary).area(confidence),
+        chance=0.5,
+        compares_worlds=True,
+        beside_inputs=True,
+        of_records=True,
+        fact="inputs_auc",
+    ),
+    Measure(
+        name="auc_gain",
+        title="AUC gain",
+        note="AUC beyond what the inputs alone tell: the part that is the model's; 0 is no leak",
+        point=lambda summary: summary.auc_gain,
+        interval=_auc_gain,
+        limits=(-1.0, 1.0),
+        axis=(0.0, 0.5),
+        chance=0.0,
+        compares_worlds=True,
+        beside_inputs=True,
+        of_records=True,
+        fact="auc_gain",
+        gate="auc_gain",
     ),
     Measure(
         name="effective_epsilon",

@@ -43,6 +43,8 @@ class ScoreTable:
         Display names.
     coins : bool
         Whether each target was put into each release by a fair coin of its own.
+    inputs_alone : ndarray, (targets,) or (targets, values), optional
+        What the inputs tell of each secret without the release, where there is one release.
     """
 
     scores: np.ndarray | None
@@ -56,6 +58,7 @@ class ScoreTable:
     attack: str = ""
     data: str = ""
     coins: bool = False
+    inputs_alone: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "decisions", np.asarray(self.decisions))
@@ -197,6 +200,8 @@ class ScoreTable:
         dependence: Dependence | None,
         target_id: str,
     ) -> LabelInferenceAttackSummary:
+        # Of one release, where a summary covers all of its targets.
+        alone = self.inputs_alone if dependence is Dependence.ONE_RELEASE else None
         about: About = {
             "groups": groups,
             "relation": self.relation,
@@ -205,6 +210,7 @@ class ScoreTable:
             "attack_info": self.attack,
             "dataset_info": self.data,
             "target_id": target_id,
+            "inputs_alone": alone,
         }
         outcomes = (secrets, decisions, scores)
         if self.goal.kind == "membership":

@@ -28,7 +28,7 @@ FORMAT = "tapas-summary"
 VERSION = 2
 _READABLE = (1, VERSION)
 _KEY = FORMAT.encode()
-_TRIALS = ("labels", "predictions", "scores", "groups")
+_TRIALS = ("labels", "predictions", "scores", "groups", "inputs_alone")
 
 
 def to_json(kind: str, fields: dict[str, Any]) -> str:
@@ -48,8 +48,9 @@ def from_json(source: str | Path) -> tuple[str, dict[str, Any]]:
         where = "the text given" if is_text else source
         raise StoreError(f"no summary can be read from {where}: {error}") from error
     kind, version, fields = _checked(content, "the text given" if is_text else str(source))
-    if fields.get("scores") is not None:
-        fields["scores"] = np.array(fields["scores"], dtype=np.float64)
+    for name in ("scores", "inputs_alone"):
+        if fields.get(name) is not None:
+            fields[name] = np.array(fields[name], dtype=np.float64)
     return kind, _as_of_today(version, fields)
 
 

@@ -1,5 +1,6 @@
 """A summary of two kinds of secret, seen world by world."""
 
+import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,13 @@ class Worlds:
             paired=paired,
             whole_pairs=whole,
         )
+
+    @classmethod
+    def of_inputs(cls, summary: "LabelInferenceAttackSummary") -> "Worlds":
+        """Divide the trials, with what the inputs alone tell as scores."""
+        found = copy.copy(summary)
+        found.scores = summary.inputs_alone
+        return cls.of(found)
 
     def rate(self, confidence: float) -> Interval:
         """True positive rate."""

@@ -4,6 +4,7 @@ Point estimates without a confidence live in `tapas.metrics`.
 """
 
 from tapas.stats._auc import auc_interval
+from tapas.stats._auc_gain import auc_gain_interval
 from tapas.stats._bands import RocBand, max_epsilon_lower_bound, roc_band
 from tapas.stats._bootstrap import bootstrap, percentile_interval, resampled_counts
 from tapas.stats._bound import EpsilonBound
@@ -44,6 +45,7 @@ __all__ = [
     "ThresholdChoice",
     "advantage_interval",
     "attack_epsilon_high",
+    "auc_gain_interval",
     "auc_interval",
     "audit_claim",
     "audit_power",

@@ -55,7 +55,7 @@ def auc_interval(
         raise StatisticsError(
             f"paired scores must be as many in both worlds, got {ones.size} and {zeros.size}"
         )
-    above, below = _placements(ones, zeros)
+    above, below = placements(ones, zeros)
     value, fewest = float(above.mean()), min(ones.size, zeros.size)
     if fewest < _FEW or not 0 < value < 1:
         return _as_share(value, fewest / 2 if paired else fewest, alpha)
@@ -74,7 +74,7 @@ def auc_interval(
     return Interval(low, high, value)
 
 
-def _placements(positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
+def placements(positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return for each positive the share of negatives below it, and for each negative the dual."""
     above = _midranks(positive, np.sort(negative)) / negative.size
     below = 1 - _midranks(negative, np.sort(positive)) / positive.size

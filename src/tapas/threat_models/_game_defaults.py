@@ -22,6 +22,11 @@ class GameDefaults:
         return None
 
     @property
+    def inputs_alone(self) -> np.ndarray | None:
+        """What targets tell of their secrets without any release: not known."""
+        return None
+
+    @property
     def draws_from_globals(self) -> bool:
         """Whether trials use the global random generators."""
         return False

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from tapas.errors import ThreatModelError
 from tapas.game import Address, Goal, ModelBriefing, Phase, Release, Setting, Trial, Value
 from tapas.models import Access, Model, Records, as_model
 from tapas.threat_models._game_defaults import GameDefaults
+from tapas.threat_models._inputs_alone import told_by_inputs
 from tapas.threat_models._model_records import (
     RecordsLike,
     as_records,
@@ -77,6 +79,21 @@ class ModelAttributeGame(GameDefaults):
             access=self.access,
             priors=self.priors,
         )
+
+    @cached_property
+    def inputs_alone(self) -> np.ndarray | None:
+        """How well the value is guessed without the model, from targets and population."""
+        records = self.targets if self.population is None else self.targets.concat(self.population)
+        truth = pd.Index(records.values_of(self.attribute), dtype=object)
+        codes = pd.Index(list(self.values), dtype=object).get_indexer(truth)
+        known = codes >= 0
+        rng = part_stream(self.seed, Parts.INPUTS_ALONE)
+        others = records.drop(self.attribute).take(known)
+        told = told_by_inputs(others, codes[known], len(self.values), rng=rng)
+        if told is None:
+            return None
+        told = told[: len(self.targets)]
+        return told[:, 1] if len(self.values) == 2 else told
 
     def judged(self, phase: Phase) -> np.ndarray:
         """All targets."""

@@ -38,6 +38,7 @@ from tapas.models import (
     as_model,
 )
 from tapas.threat_models._game_defaults import GameDefaults, names_of
+from tapas.threat_models._inputs_alone import told_by_inputs
 from tapas.threat_models._model_records import RecordsLike, as_records, check_same_columns
 from tapas.threat_models._reference_models import (
     ReferencePlan,
@@ -191,6 +192,16 @@ class ModelMembershipGame(GameDefaults):
     def _encoding(self) -> RecordEncoding:
         records = self.candidates.records
         return (records if self._held is None else records.concat(self._held)).encoding()
+
+    @cached_property
+    def inputs_alone(self) -> np.ndarray | None:
+        """How well members are told from others without the model, by all records there are."""
+        sides = [self.candidates] if self.known is None else [self.candidates, self.known]
+        records = sides[0].records.concat(*(side.records for side in sides[1:]))
+        members = np.concatenate([side.members for side in sides]).astype(int)
+        rng = part_stream(self.seed, Parts.INPUTS_ALONE)
+        told = told_by_inputs(records, members, 2, rng=rng)
+        return None if told is None else told[: len(self.candidates), 1]
 
     # -- shadow models -----------------------------------------------------------------------
 

@@ -1,0 +1,147 @@
+"""Every result on a model stands beside what the inputs alone tell."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from tapas.attacks import BlackBoxMIA, ConfidenceAIA, LabelOnlyMIA, LossMIA, RuleBasedMIA
+from tapas.audit import Audit
+from tapas.report import AuditPage
+from tapas.results import AttackSummary, Findings, Gate, decide, leak, record_facts
+from tapas.stats import auc_gain_interval, auc_interval
+from tapas.threat_models import ModelAIA, ModelMIA
+
+RNG = np.random.default_rng
+
+
+def shifted(seed: int, size: int = 600, shift: float = 0.5) -> tuple:
+    """Two periods with other inputs and classes, and a model that never looks at either."""
+    rng = RNG(seed)
+    sides = []
+    for moved in (0.0, shift):
+        X = rng.normal(moved, 1, (size, 6))
+        sides.append((X, (rng.random(size) < 0.3 + 0.4 * moved).astype(int)))
+    constant = DummyClassifier(strategy="prior").fit(*sides[1])
+    return constant, sides[1], sides[0]
+
+
+def outcome(threat_model: ModelMIA, attack: LossMIA) -> AttackSummary:
+    attack.train(threat_model)
+    return threat_model.test(attack)
+
+
+def test_a_constant_model_with_shifted_members_is_not_called_a_leak(tmp_path) -> None:
+    model, members, others = shifted(0)
+    threat_model = ModelMIA(model, members, others, seed=0)
+    attacks = [LossMIA(), RuleBasedMIA(), BlackBoxMIA("lr"), LabelOnlyMIA("noise", 25)]
+    gates = (Gate("auc", 0.55), Gate("auc_gain", 0.05))
+    record = Audit(threat_model, attacks, gates=gates).run(tmp_path / "run", n_jobs=1)
+    findings = Findings(record)
+    alone = max(facts.auc.low for facts in record_facts(record))
+    assert alone > 0.55  # which would have been called a leak
+    assert not findings.leaks
+    facts = findings.best.shared
+    assert facts.told_by_inputs
+    assert facts.auc_gain.low <= 0
+    on_auc, on_gain = decide(record).outcomes
+    assert on_auc.state == "inconclusive"
+    assert "inputs alone" in on_auc.words
+    assert on_gain.state in ("pass", "inconclusive")
+    page = AuditPage(record).html()
+    assert "do not come from one distribution" in page
+    assert "this is not chance" not in page
+    stored = json.loads(record.to_json())["subjects"][0]["summaries"][0]
+    assert len(stored["fields"]["inputs_alone"]) == len(threat_model.judged_records())
+
+
+def test_unshuffled_digits_are_told_apart_without_a_model() -> None:
+    X, y = load_digits(return_X_y=True)
+    half = len(X) // 2
+    constant = DummyClassifier().fit(X, y)
+    sides = (X[:half], y[:half]), (X[half:], y[half:])
+    summary = outcome(ModelMIA(constant, *sides, seed=0), LossMIA())
+    assert summary.inputs_auc > 0.7
+    shown = summary.get_metrics().iloc[0]
+    either_way = max(shown["auc"], 1 - shown["auc"])
+    assert shown["auc_gain"] == pytest.approx(either_way - shown["inputs_auc"])
+
+
+def test_a_real_leak_stays_one_whether_or_not_the_split_is_fit(tmp_path) -> None:
+    rng = RNG(1)
+    X, y = rng.normal(size=(800, 6)), rng.integers(0, 2, 800)
+    for moved in (0.0, 0.3):
+        members, others = (X[:400] + moved, y[:400]), (X[400:], y[400:])
+        forest = RandomForestClassifier(20, random_state=0).fit(*members)
+        record = Audit(
+            ModelMIA(forest, members, others, seed=0), [LossMIA()], gates=[Gate("auc", 0.6)]
+        ).run(n_jobs=1)
+        findings = Findings(record)
+        assert findings.leaks
+        assert findings.best.shared.told_by_inputs == (moved > 0)
+        assert decide(record).state == "fail"
+
+
+def test_a_fit_split_tells_nothing_and_costs_nothing() -> None:
+    rng = RNG(2)
+    X, y = rng.normal(size=(600, 4)), rng.integers(0, 3, 600)
+    tree = DecisionTreeClassifier(random_state=0).fit(X[::2], y[::2])
+    summary = outcome(ModelMIA(tree, (X[::2], y[::2]), (X[1::2], y[1::2]), seed=3), LossMIA())
+    assert abs(summary.inputs_auc - 0.5) < 0.06
+    assert summary.auc > 0.7
+    again = AttackSummary.from_json(summary.to_json())
+    np.testing.assert_array_equal(again.inputs_alone, summary.inputs_alone)
+    part = summary.drawn(np.arange(50))
+    np.testing.assert_array_equal(part.inputs_alone, summary.inputs_alone[:50])
+
+
+@pytest.mark.parametrize("values", [2, 3])
+def test_an_attribute_that_the_population_tells_is_no_leak_of_the_model(values: int) -> None:
+    rng = RNG(3)
+    told = rng.integers(0, values, 900)
+    X = pd.DataFrame({"known": told + rng.normal(0, 0.5, 900), "asked": told.astype(float)})
+    y = (X["known"] > 1).astype(int).to_numpy()
+    model = LogisticRegression().fit(X, y)
+    threat_model = ModelAIA(
+        model, (X[:400], y[:400]), "asked", population=(X[400:], y[400:]), seed=0
+    )
+    record = Audit(threat_model, [ConfidenceAIA("imputation")]).run(n_jobs=1)
+    (facts,) = record_facts(record)
+    assert facts.accuracy.value > 0.6
+    assert leak(facts)[0] <= 0.05
+    assert not Findings(record).leaks
+
+
+def test_the_gain_interval_agrees_with_the_areas_and_covers() -> None:
+    covered = []
+    for seed in range(150):
+        rng = RNG(seed)
+        shared = rng.normal(size=300)
+        members = np.arange(300) < 120
+        first = shared + rng.normal(size=300) + 1.0 * members
+        second = shared + rng.normal(size=300) + 0.5 * members
+        found = auc_gain_interval(
+            (first[members], second[members]), (first[~members], second[~members]), confidence=0.9
+        )
+        areas = [auc_interval(s[members], s[~members]).value for s in (first, second)]
+        assert found.value == pytest.approx(areas[0] - areas[1])
+        truth = 0.6914625 - 0.5987063  # Phi(gap / 2) of both
+        covered.append(found.low <= truth <= found.high)
+    assert 0.84 < np.mean(covered) < 0.96
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attack", [LossMIA, BlackBoxMIA, lambda: LabelOnlyMIA("noise", 25)])
+def test_of_two_hundred_shifted_nulls_few_are_called_a_leak(attack) -> None:
+    called = 0
+    for seed in range(200):
+        model, members, others = shifted(seed, 400, 0.2 + 0.4 * (seed % 3))
+        record = Audit(ModelMIA(model, members, others, seed=seed), [attack()]).run(n_jobs=1)
+        called += Findings(record).leaks
+    assert called <= 18  # 5 %, and two standard deviations
