@@ -33,15 +33,16 @@ PUBLIC = {
         locate most_isolated pack_table read_file read_frame read_schema_beside
         read_table record_isolation select_vulnerable_records unpack_table write_table""",
     "engine": """CodeExitError Entry FolderStore LostError MemoryStore Progress Silent Store
-        TaskFailedError TimeLimitError Workers end_family end_workers guarded interruptible
-        open_progress run_tasks tell_limits""",
+        TaskFailedError TimeLimitError Workers damaged_entries end_family end_workers guarded
+        interruptible open_progress run_tasks salvage tell_limits""",
     "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
         GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw
         ReprosynGenerator SDVGenerator SmartNoiseGenerator Smote discrete_laplace""",
     "audit": """Audit AuditFile CheckReport DescribedFiles StopEarly Subject audit_file_schema
         audit_from_values build_audit describe_files load_audit read_audit_file
-        read_together usable_names""",
+        read_together usable_names
+        repair_run verify_run""",
     "testing": """BrokenPromiseError DomainFromData FloatingPointLaplace GaussianCount
         GeneratorCheck KnownEvent KnownMechanism LaplaceCount NoiseDividedByRows NoisyHistogram
         OffByOneBudget OnePartitionForEveryTeacher RandomizedResponse SizeLeak WrongSensitivity

@@ -6,7 +6,25 @@ import uuid
 from os import PathLike
 from pathlib import Path
 
-__all__ = ["write_bytes", "write_text"]
+from tapas.errors import StoreError
+
+__all__ = ["make_private", "refuse_links", "write_bytes", "write_text"]
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it, for its owner alone; one that exists is left as it is."""
+    for place in reversed([folder, *folder.parents]):
+        if not place.exists():
+            place.mkdir(mode=0o700, exist_ok=True)
+    if not folder.is_dir():
+        raise NotADirectoryError(20, "Not a directory", str(folder))
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a folder in which something is a link: what is written would go elsewhere."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.is_symlink():
+            raise StoreError(f"{path} is a link, and is not followed: remove it")
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:
@@ -28,6 +46,8 @@ def write_bytes(path: str | PathLike[str], content: bytes) -> None:
     temporary = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         temporary.write_bytes(content)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
         if target.exists():
             shutil.copymode(target, temporary)
         os.replace(temporary, target)

@@ -123,7 +123,7 @@ def test_an_entry_that_makes_no_sense_is_dropped(
 def test_what_is_damaged_is_played_again_with_the_same_result(
     tmp_path: Path, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapas.engine._store.LARGEST_INLINE", 0)
+    monkeypatch.setattr("tapas.engine._folder_store.LARGEST_INLINE", 0)
     game = Toy()
 
     def board(factor: float) -> Any:

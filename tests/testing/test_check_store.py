@@ -18,7 +18,7 @@ def test_a_store_in_memory_keeps_every_promise() -> None:
 def test_a_store_in_a_folder_keeps_every_promise(tmp_path: Path) -> None:
     kept = check_store(lambda: FolderStore(tmp_path), tmp_path)
     assert kept[:12] == check_store(MemoryStore)
-    assert kept[12:] == ["two handles", "damage"]
+    assert kept[12:] == ["two handles", "binding", "damage"]
 
 
 class AsFloats(MemoryStore):
@@ -133,7 +133,7 @@ class Forgives(FolderStore):
         try:
             return super().load(key)
         except StoreError as error:
-            if "damaged (digest" not in str(error):
+            if "damaged: digest" not in str(error):
                 raise
             return Entry({"a": np.zeros(3)})
 
@@ -146,3 +146,20 @@ def test_damage_that_is_not_noticed_is_a_broken_promise(tmp_path: Path) -> None:
 def test_stores_that_do_not_see_each_other_are_a_broken_promise(tmp_path: Path) -> None:
     with pytest.raises(BrokenPromiseError, match=r"(?m)^- two handles: .*not seen by the other"):
         check_store(MemoryStore, tmp_path)
+
+
+class Unbound(FolderStore):
+    """Hands values out under any name."""
+
+    def load(self, key: str) -> Entry:
+        try:
+            return super().load(key)
+        except StoreError:
+            if not key.startswith("bound"):
+                raise
+            return Entry()
+
+
+def test_values_that_are_not_bound_to_their_names_are_a_broken_promise(tmp_path: Path) -> None:
+    with pytest.raises(BrokenPromiseError, match=r"(?m)^- binding: .*handed out as"):
+        check_store(lambda: Unbound(tmp_path), tmp_path)

@@ -263,7 +263,7 @@ def test_the_kind_of_model_is_checked(tmp_path: Path, membership: Factory) -> No
 def test_nothing_is_pickled(
     tmp_path: Path, membership: Factory, inline: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapas.engine._store.LARGEST_INLINE", inline)
+    monkeypatch.setattr("tapas.engine._folder_store.LARGEST_INLINE", inline)
     model = membership(Foreign())
     model._generate_samples(2)
     model.save(tmp_path / "m")

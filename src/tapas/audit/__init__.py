@@ -7,6 +7,7 @@ from tapas.audit._config import AuditFile, audit_file_schema, read_audit_file
 from tapas.audit._config_names import usable_names
 from tapas.audit._stopping import StopEarly
 from tapas.audit._tables import DescribedFiles, describe_files, read_together
+from tapas.audit._verifying import repair_run, verify_run
 
 __all__ = [
     "Audit",
@@ -22,5 +23,7 @@ __all__ = [
     "load_audit",
     "read_audit_file",
     "read_together",
+    "repair_run",
     "usable_names",
+    "verify_run",
 ]

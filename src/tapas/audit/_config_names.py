@@ -1,5 +1,6 @@
 """Names in an audit file, and the classes that they stand for."""
 
+import ast
 import difflib
 import hashlib
 import importlib
@@ -122,8 +123,17 @@ class Names:
             return
         import cloudpickle
 
+        if module.__name__ in self.own_code:
+            return
         cloudpickle.register_pickle_by_value(module)
         self.remember_file(module.__name__, file)
+        for name in imported_names(file, module.__name__, module.__package__ or ""):
+            used = sys.modules.get(name)
+            beside = self.folder.joinpath(*name.split(".")).with_suffix(".py")
+            if used is not None:
+                self._remember(used)
+            elif beside.is_file():  # to be imported when it is needed
+                self.remember_file(name, beside)
 
     def _is_own(self, name: str, file: Path) -> bool:
         """Whether a module lies beside the audit file, rather than being installed there."""
@@ -134,6 +144,20 @@ class Names:
     def remember_file(self, name: str, file: Path) -> None:
         """Make the content of a file part of the question."""
         self.own_code[name] = hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest()
+
+
+def imported_names(file: Path, module: str, package: str) -> list[str]:
+    """Modules that a file imports anywhere, or may; packages that they lie in included."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            start = ".".join(part for part in (base, node.module) if part)
+            found.update([start, *(f"{start}.{alias.name}" for alias in node.names)])
+    parents = {name.rsplit(".", depth)[0] for name in found for depth in range(name.count(".") + 1)}
+    return sorted(found | parents - {"", module})
 
 
 def _file_of(module: ModuleType) -> Path | None:

@@ -12,6 +12,7 @@ from typing import Self
 
 from tapas import _files
 from tapas._spec import Plain, Spec, differences, digest_of, spec_of
+from tapas.audit._folder_lock import FolderLock
 from tapas.audit._provenance import provenance
 from tapas.compat import AttackDoors
 from tapas.engine import Entry, FolderStore
@@ -21,7 +22,11 @@ from tapas.results import AuditRecord, append_verdict
 
 QUESTION_FILE = "question.json"
 MANIFEST_FILE = "manifest.json"
-STORE_FORMAT = 2
+RECORD_FILE = "record.json"
+QUESTION = "question"
+STORE_FORMAT = 3
+
+LARGEST_MANIFEST = 1 << 20  # bytes
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +42,13 @@ class RunFolder:
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder)
-        self._store = FolderStore(self.folder)
+        self._lock = FolderLock(self.folder)
+        try:
+            check_manifest(self.folder / MANIFEST_FILE)
+            self._store = FolderStore(self.folder)
+        except BaseException:
+            self._lock.release()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -49,6 +60,7 @@ class RunFolder:
         trace: TracebackType | None,
     ) -> None:
         self._store.close()
+        self._lock.release()
 
     def begin(self, question: Mapping[str, Plain]) -> None:
         """Note what is asked."""
@@ -59,6 +71,8 @@ class RunFolder:
             "versions": provenance(),
         }
         try:
+            self._set_aside(str(manifest["fingerprint"]))
+            self._store.save(QUESTION, Entry(notes={"question": dict(question)}))
             _files.write_text(self.folder / MANIFEST_FILE, json.dumps(manifest, indent=1))
             _files.write_text(self.folder / QUESTION_FILE, json.dumps(dict(question), indent=1))
         except OSError as error:
@@ -117,17 +131,47 @@ class RunFolder:
         except (StoreError, KeyError):
             return ""
 
-    def finish(self, record: AuditRecord) -> None:
-        """Write the record, one of another question is kept beside it; add its verdict."""
+    def _set_aside(self, fingerprint: str) -> None:
+        """Keep a record that is damaged, or of another question, beside that which is to come."""
         try:
             before = AuditRecord.load(self.folder)
-        except StoreError:
-            before = None
-        if before is not None and before.fingerprint != record.fingerprint:
             name = f"record-{before.fingerprint[:8]}.json"
-            _files.write_text(self.folder / name, before.to_json())
-        record.save(self.folder)
-        append_verdict(self.folder, record)
+            stays = before.fingerprint == fingerprint
+        except StoreError:
+            name = "record-damaged.json"
+            stays = not (self.folder / RECORD_FILE).is_file()
+        if not stays:
+            (self.folder / RECORD_FILE).replace(self.folder / name)
+
+    def finish(self, record: AuditRecord) -> None:
+        """Write the record, last of all, and add its verdict to those before."""
+        try:
+            record.save(self.folder)
+            append_verdict(self.folder, record)
+        except OSError as error:
+            raise StoreError(
+                f"{self.folder} cannot be written: {error.strerror or error}"
+            ) from error
+
+
+def check_manifest(path: Path) -> None:
+    """Refuse a folder that another version wrote, or something else."""
+    try:
+        if path.stat().st_size > LARGEST_MANIFEST:
+            raise ValueError("it is too large")
+        found = json.loads(path.read_text(encoding="utf-8"))["format"]
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(
+            f"{path} is damaged ({error}): `tapas repair {path.parent}` keeps the trials that are "
+            f"whole"
+        ) from error
+    if found != STORE_FORMAT:
+        raise StoreError(
+            f"{path} says format {found!r}; this version of tapas reads format {STORE_FORMAT}: use "
+            f"another folder, or the version that wrote it"
+        )
 
 
 def now() -> str:

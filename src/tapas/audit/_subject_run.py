@@ -10,7 +10,7 @@ import numpy as np
 from tapas.audit._failed_trials import with_failures, without_failures
 from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
 from tapas.engine import Progress, Workers, guarded
-from tapas.errors import MechanismError
+from tapas.errors import MechanismError, StoreError
 from tapas.game import (
     PHASES,
     Board,
@@ -119,7 +119,7 @@ class SubjectRun:
                     continue
                 with guarded():
                     found[attack] = self.player.observer(attack)
-            except MechanismError:
+            except (MechanismError, StoreError):
                 raise
             except Exception as error:
                 self._note_crash(attack, _ALL, error)
@@ -131,13 +131,13 @@ class SubjectRun:
             return
         try:
             self.player.play(phase, count, tuple(observers.values()))
-        except MechanismError:
+        except (MechanismError, StoreError):
             raise
         except Exception:
             for attack, observer in observers.items():
                 try:
                     self.player.play(phase, count, (observer,))
-                except MechanismError:
+                except (MechanismError, StoreError):
                     raise
                 except Exception as error:
                     self._note_crash(attack, _ALL, error)
@@ -153,6 +153,8 @@ class SubjectRun:
                 with guarded():
                     scorer = attack.fit(about, rng=game.fitting_rng())
                 self._parts.append(_Part(attack, observer, scorer, targets))
+            except StoreError:
+                raise
             except Exception as error:
                 self._note_crash(attack, self._name(targets), error)
 
@@ -201,7 +203,7 @@ class SubjectRun:
                 table = self._table(part, labels[part.targets], coins)
                 table = with_failures(table, self.player, count, part.targets)
                 summaries = table.summaries()
-            except MechanismError:
+            except (MechanismError, StoreError):
                 raise
             except Exception as error:
                 self._note_crash(part.attack, self._name(part.targets), error)
@@ -246,7 +248,7 @@ class SubjectRun:
                 if isinstance(summary, LabelInferenceAttackSummary):
                     judged = without_failures(summary, self.player, count)
                     found[number, self.attacks.index(attack)] = judged
-            except MechanismError:
+            except (MechanismError, StoreError):
                 raise
             except Exception as error:
                 self._note_crash(attack, self._name(slice(number, number + 1)), error)

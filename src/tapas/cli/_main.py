@@ -23,6 +23,8 @@ _COMMANDS = {
     "run": "Run an audit, or go on with one; ends in report.html.",
     "release": "Audit a released table from files alone, without an audit file.",
     "report": "Write the report of a run again.",
+    "verify": "See whether a run folder is as it was written.",
+    "repair": "Keep what is whole of a damaged run folder.",
     "compare": "Compare runs: what got better or worse.",
     "list": "Attacks, generators and knowledge, one line each.",
     "plan": "How many trials it takes to see a violation.",

@@ -1,10 +1,13 @@
 """Run named tasks on one core, many processes, or any executor, with progress."""
 
+from tapas.engine._entry import Entry
 from tapas.engine._family import end_family
+from tapas.engine._folder_store import FolderStore
 from tapas.engine._guard import CodeExitError, TimeLimitError, guarded, interruptible, tell_limits
 from tapas.engine._process import LostError, end_workers
 from tapas.engine._progress import Progress, Silent, open_progress
-from tapas.engine._store import Entry, FolderStore, MemoryStore, Store
+from tapas.engine._salvage import damaged_entries, salvage
+from tapas.engine._store import MemoryStore, Store
 from tapas.engine._tasks import TaskFailedError, Workers, run_tasks
 
 __all__ = [
@@ -19,11 +22,13 @@ __all__ = [
     "TaskFailedError",
     "TimeLimitError",
     "Workers",
+    "damaged_entries",
     "end_family",
     "end_workers",
     "guarded",
     "interruptible",
     "open_progress",
     "run_tasks",
+    "salvage",
     "tell_limits",
 ]

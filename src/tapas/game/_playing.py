@@ -111,7 +111,11 @@ class Player:
         """The first `count` trials that do not fail, with their releases."""
         whole: dict[int, Trial] = {}
         indices = self.play(phase, count, whole=whole)
-        return [whole.get(index) or self.ledger.trial(phase, index) for index in indices]
+        found = [whole.get(index) or self.ledger.trial(phase, index) for index in indices]
+        if any(trial.release.data is None for trial in found):  # what was kept is damaged
+            self.play(phase, count, whole=whole)
+            found = [whole.get(index) or self.ledger.trial(phase, index) for index in indices]
+        return found
 
     def play(
         self,

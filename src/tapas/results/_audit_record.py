@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tapas._files import write_text
-from tapas._spec import Plain
+from tapas._spec import Plain, digest_of
 from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, StoreError
 from tapas.results._measures import GATE_METRICS, MEASURES
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tapas.results._facts import SummaryFacts
 
 FORMAT = "tapas-audit"
-VERSION = 2
-READABLE = (1, VERSION)
+VERSION = 3
+READABLE = (1, 2, VERSION)
 FILE_NAME = "record.json"
 
 
@@ -203,14 +203,15 @@ class AuditRecord:
             "complete": self.complete,
             "subjects": [_subject_to_dict(subject) for subject in self.subjects],
         }
-        return json.dumps(content, indent=1, allow_nan=False)
+        plain = json.loads(json.dumps(content, allow_nan=False))
+        return json.dumps({**plain, "digest": digest_of(plain)}, indent=1)
 
     @classmethod
     def from_json(cls, text: str, *, where: str = "the text given") -> "AuditRecord":
         """Rebuild a record from JSON text."""
         try:
             content = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise StoreError(f"{where} is not JSON: {error}") from error
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise StoreError(f"{where} is not an audit record written by tapas")
@@ -218,6 +219,12 @@ class AuditRecord:
             raise StoreError(
                 f"{where} has format version {content.get('version')!r}; this version of tapas "
                 f"reads {' and '.join(map(str, READABLE))}"
+            )
+        said = content.pop("digest", None)
+        if content["version"] == VERSION and said != digest_of(content):
+            raise StoreError(
+                f"{where} was changed after it was written (its digest differs): run the audit "
+                f"again, which plays only what is missing"
             )
         try:
             return cls(
@@ -232,7 +239,9 @@ class AuditRecord:
                 stopped=content["stopped"],
                 complete=content.get("complete", True) is True,
             )
-        except (KeyError, TypeError) as error:
+        except StoreError:
+            raise
+        except Exception as error:
             raise StoreError(f"{where} is damaged: {error!r}") from error
 
     def save(self, folder: str | PathLike[str]) -> Path:
@@ -248,6 +257,8 @@ class AuditRecord:
         path = given / FILE_NAME if given.is_dir() else given
         try:
             text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise StoreError(f"{path} is not UTF-8 text: {error}") from error
         except OSError as error:
             raise StoreError(
                 f"there is no finished audit at {folder}: {error.strerror or error}"

@@ -318,6 +318,20 @@ def _damage_breach(make_store: MakeStore, folder: Path) -> str | None:
     return None
 
 
+def _binding_breach(make_store: MakeStore, folder: Path) -> str | None:
+    name, other = "bound/train/1", "bound/trial/1"
+    with make_store() as store:
+        store.save(name, Entry({"a": _traced(4 * TRACE)}))
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    for file in files:
+        file.write_bytes(file.read_bytes().replace(name.encode(), other.encode()))
+    with make_store() as store:
+        if other in store and not _refuses(lambda: store.load(other)):
+            return f"what was saved as {name} was handed out as {other}"
+        store.discard(other)
+    return None
+
+
 def _refuses_or_is_whole(store: Store, name: str, entry: Entry) -> bool:
     try:
         return _difference(store.load(name), entry) is None
@@ -391,5 +405,6 @@ _PROMISES = (
 )
 _PROMISES_ON_DISK = (
     Promise("two handles", "two that are open in one place see each other's", _handles_breach),
+    Promise("binding", "a value under another name is noticed", _binding_breach),
     Promise("damage", "a damaged value is noticed, and can be saved again", _damage_breach),
 )

@@ -1,0 +1,75 @@
+"""Is a run folder whole? What can be kept of one that is not? Nothing of the audit is run."""
+
+import json
+from os import PathLike
+from pathlib import Path
+
+from tapas._files import refuse_links
+from tapas._spec import digest_of
+from tapas.audit._folder_lock import FolderLock
+from tapas.audit._run_folder import MANIFEST_FILE, QUESTION, QUESTION_FILE, check_manifest
+from tapas.engine import FolderStore, damaged_entries, salvage
+from tapas.errors import StoreError
+from tapas.results import AuditRecord
+
+__all__ = ["repair_run", "verify_run"]
+
+
+def verify_run(folder: str | PathLike[str]) -> list[str]:
+    """What is wrong with the folder of a run, one line each."""
+    place = Path(folder)
+    if not place.is_dir():
+        return [f"there is no folder {place}"]
+    wrong = []
+    for check in (refuse_links, _check_format, _check_record):
+        try:
+            check(place)
+        except StoreError as error:
+            wrong.append(str(error))
+    wrong += damaged_entries(place)
+    return wrong or _other_question(place)
+
+
+def _check_format(folder: Path) -> None:
+    if not (folder / MANIFEST_FILE).is_file():
+        raise StoreError(f"{folder / MANIFEST_FILE} is missing")
+    check_manifest(folder / MANIFEST_FILE)
+
+
+def _check_record(folder: Path) -> None:
+    AuditRecord.load(folder)
+
+
+def _other_question(folder: Path) -> list[str]:
+    """The question stands in the store, in a file for people, and by its digest in two more."""
+    try:
+        with FolderStore(folder) as store:
+            asked = store.load(QUESTION).notes["question"]
+        written = json.loads((folder / QUESTION_FILE).read_text(encoding="utf-8"))
+        manifest = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError) as error:
+        return [f"the question cannot be read: {error}"]
+    fingerprint, wrong = digest_of(asked), []
+    if written != asked:
+        wrong.append(f"{folder / QUESTION_FILE} is not the question that was asked")
+    if manifest.get("fingerprint") != fingerprint:
+        wrong.append(f"{folder / MANIFEST_FILE} belongs to another question")
+    if AuditRecord.load(folder).fingerprint != fingerprint:
+        wrong.append(f"the record in {folder} answers another question")
+    return wrong
+
+
+def repair_run(folder: str | PathLike[str]) -> tuple[int, int]:
+    """Keep every whole value of a run's store; how many are kept, and how many lost."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise StoreError(f"there is no folder {place}")
+    lock = FolderLock(place)
+    try:
+        try:
+            check_manifest(place / MANIFEST_FILE)
+        except StoreError:
+            (place / MANIFEST_FILE).replace(place / "manifest-damaged.json")
+        return salvage(place)
+    finally:
+        lock.release()
