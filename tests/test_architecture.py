@@ -84,7 +84,8 @@ PUBLIC = {
         ClosestDistanceMIA CombinedSetFeatures ConfidenceAIA ConfidenceMIA
         CorrSetFeature DensityEstimator DistanceMetric EnsembleAttack EntropyMIA
         FeatureBasedSetClassifier GroundhogAttack HammingDistance HistSetFeature
-        ImputationAIA LabelOnlyAIA LabelOnlyMIA LiRA LocalNeighbourhoodAttack
+        ImputationAIA InferenceAttack LabelOnlyAIA LabelOnlyMIA LiRA LinkabilityAttack
+        LocalNeighbourhoodAttack RecordEnsembleAttack SinglingOutAttack
         LocalNeighboursWithReference LossMIA LpDistance MixedDistance ModifiedEntropyMIA
         NaiveSetFeature NearnessAttack ProbabilityEstimationAttack PropertyClassifier QuantileMIA
         RandomTargetedQueryFeature RuleBasedMIA SetClassifier SetFeature

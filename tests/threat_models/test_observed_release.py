@@ -13,10 +13,14 @@ from tapas.attacks import (
     DOMIAS,
     ClosestDistanceMIA,
     GroundhogAttack,
+    InferenceAttack,
+    LinkabilityAttack,
     LocalNeighbourhoodAttack,
     LocalNeighboursWithReference,
     LossMIA,
     ProbabilityEstimationAttack,
+    RecordEnsembleAttack,
+    SinglingOutAttack,
 )
 from tapas.datasets import DataDescription, TabularDataset, load_sample
 from tapas.errors import (
@@ -37,6 +41,10 @@ MAKERS = {
     "density": lambda: ProbabilityEstimationAttack(KernelDensity(bandwidth=0.5), "accuracy"),
     "domias": DOMIAS,
     "neighbours": LocalNeighboursWithReference,
+    "ensemble": RecordEnsembleAttack,
+    "singling out": SinglingOutAttack,
+    "linkability": LinkabilityAttack,
+    "inference": InferenceAttack,
 }
 
 
@@ -154,8 +162,8 @@ def test_intervals_cover_chance_as_often_as_they_say() -> None:
 def test_a_bootstrap_copy_is_broken(name: str) -> None:
     members, others = pools(name, (500, 300), 1)
     game = ObservedMIA(Bootstrap()(members, 500, random_state=1), members, others, seed=0)
-    for make in (ClosestDistanceMIA, DOMIAS):
-        facts = summary_facts(judged(game, make()))
+    for key in ("closest", "domias", "ensemble", "singling out", "inference"):
+        facts = summary_facts(judged(game, MAKERS[key]()))
         assert facts.auc is not None
         assert facts.auc.low > 0.6
     # A record is in the copy with probability 1 - 1/e, and is then surely found.

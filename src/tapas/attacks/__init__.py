@@ -36,11 +36,17 @@ from tapas.attacks.tables._distances import (
     MixedDistance,
 )
 from tapas.attacks.tables._domias import DOMIAS
+from tapas.attacks.tables._guideline import (
+    InferenceAttack,
+    LinkabilityAttack,
+    SinglingOutAttack,
+)
 from tapas.attacks.tables._local_neighbourhood import LocalNeighbourhoodAttack
 from tapas.attacks.tables._nearest_record import nearest_record_diagnostics
 from tapas.attacks.tables._nearness import NearnessAttack
 from tapas.attacks.tables._neighbours_with_reference import LocalNeighboursWithReference
 from tapas.attacks.tables._probability_estimation import ProbabilityEstimationAttack
+from tapas.attacks.tables._record_ensemble import RecordEnsembleAttack
 from tapas.attacks.tables._synthetic_predictor import SyntheticPredictorAttack
 
 __all__ = [
@@ -64,9 +70,11 @@ __all__ = [
     "HammingDistance",
     "HistSetFeature",
     "ImputationAIA",
+    "InferenceAttack",
     "LabelOnlyAIA",
     "LabelOnlyMIA",
     "LiRA",
+    "LinkabilityAttack",
     "LocalNeighbourhoodAttack",
     "LocalNeighboursWithReference",
     "LossMIA",
@@ -79,10 +87,12 @@ __all__ = [
     "PropertyClassifier",
     "QuantileMIA",
     "RandomTargetedQueryFeature",
+    "RecordEnsembleAttack",
     "RuleBasedMIA",
     "SetClassifier",
     "SetFeature",
     "ShadowModellingAttack",
+    "SinglingOutAttack",
     "StadlerNaiveSetFeature",
     "SubsetAttack",
     "SyntheticPredictorAttack",

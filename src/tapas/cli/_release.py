@@ -6,7 +6,14 @@ import click
 
 from tapas.cli._read_option import read_option
 
-ATTACKS = ("ClosestDistanceMIA", "DOMIAS", "LocalNeighboursWithReference")
+ATTACKS = (
+    "RecordEnsembleAttack",
+    "ClosestDistanceMIA",
+    "DOMIAS",
+    "SinglingOutAttack",
+    "LinkabilityAttack",
+    "InferenceAttack",
+)
 
 
 @click.command("release")

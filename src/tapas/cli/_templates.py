@@ -183,9 +183,14 @@ release:
   known_share: 0.5            # share of the records whose membership the attacker knows
 
 attacks:                      # those that need no more than one release
+  - RecordEnsembleAttack      # several looks, weighed on known records: the strongest
   - ClosestDistanceMIA        # looks for the record, or its like
   - DOMIAS                    # where is the release denser than the population?
-  - LocalNeighboursWithReference
+  - SinglingOutAttack         # the three risks of the European guideline, as the excess over
+  - LinkabilityAttack         # what works against the holdout (the advantage)
+  - InferenceAttack
+  # - use: InferenceAttack
+  #   parameters: {{secret: NAME}}    # one column that must not be inferred
 
 controls: true                # also attack resampled records and independent columns
 

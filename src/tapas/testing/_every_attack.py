@@ -15,8 +15,10 @@ from tapas.attacks import (
     FeatureBasedSetClassifier,
     GroundhogAttack,
     ImputationAIA,
+    InferenceAttack,
     LabelOnlyAIA,
     LabelOnlyMIA,
+    LinkabilityAttack,
     LiRA,
     LocalNeighbourhoodAttack,
     LocalNeighboursWithReference,
@@ -27,8 +29,10 @@ from tapas.attacks import (
     ProbabilityEstimationAttack,
     PropertyClassifier,
     QuantileMIA,
+    RecordEnsembleAttack,
     RuleBasedMIA,
     ShadowModellingAttack,
+    SinglingOutAttack,
     SubsetAttack,
     SyntheticPredictorAttack,
 )
@@ -61,6 +65,10 @@ def _on_tables() -> tuple[Attack, ...]:
         LocalNeighboursWithReference(
             k=1, criterion=("threshold", 0.5), label="LocalNeighboursWithReference(fixed)"
         ),
+        InferenceAttack(label="Inference"),
+        LinkabilityAttack(label="Linkability"),
+        SinglingOutAttack(order=2, criterion="accuracy", label="SinglingOut"),
+        RecordEnsembleAttack(label="RecordEnsemble"),
         DOMIAS(label="DOMIAS"),
         DOMIAS(criterion=("threshold", 0), label="DOMIAS(fixed)"),
         ProbabilityEstimationAttack(

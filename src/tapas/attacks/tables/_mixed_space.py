@@ -110,7 +110,10 @@ def _shared_codes(
 
 
 def _largest(values: np.ndarray, number: int) -> np.ndarray:
-    """Positions of the largest of each row."""
-    if number == 1:
-        return values.argmax(axis=1)[:, None]
-    return np.argpartition(values, values.shape[1] - number, axis=1)[:, -number:]
+    """Positions of the few largest of each row, largest first; the values are used up."""
+    found = np.empty((len(values), number), dtype=int)
+    rows = np.arange(len(values))
+    for place in range(number):
+        found[:, place] = values.argmax(axis=1)
+        values[rows, found[:, place]] = -np.inf
+    return found
