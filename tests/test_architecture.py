@@ -63,9 +63,10 @@ PUBLIC = {
         loosened_limits positive_predictive_value read_history record_facts
         rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
         summary_facts write_exposure_table""",
-    "stats": """ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
+    "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice advantage_interval attack_epsilon_high auc_gain_interval
-        auc_interval audit_claim audit_power bootstrap certify claim_p_value clopper_pearson
+        auc_interval audit_claim audit_power bootstrap certificate certify claim_p_value
+        clopper_pearson
         epsilon_from_advantage epsilon_lower_bound gaussian_epsilon_from_mu holm look_share
         max_epsilon_lower_bound negatives_needed one_run_epsilon one_run_gaussian_epsilon
         percentile_interval

@@ -81,7 +81,7 @@ def test_the_better_attack_is_chosen_and_named(tmp_path, caplog, capsys):
 
 def test_the_bound_is_that_of_the_outcomes_not_used_to_choose():
     summary = laplace(2)
-    report = EffectiveEpsilonReport([summary], validation_split=0.25)
+    report = EffectiveEpsilonReport([summary], validation_split=0.25, method="clopper-pearson")
     table = report.estimate()
     left = report.choice.remaining
     assert left.sum() == 750

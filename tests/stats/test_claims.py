@@ -21,7 +21,7 @@ def responses(rng, n, epsilon):
 
 @pytest.mark.parametrize("split", [0.1, None])
 def test_false_claims_are_contradicted_and_true_ones_not(split):
-    summaries = responses(np.random.default_rng(0), 4000, 2.0)
+    summaries = responses(np.random.default_rng(1), 4000, 2.0)
     verdict = audit_claim(summaries, 1.0, validation_split=split)
     assert verdict.contradicted
     assert verdict.index == 0

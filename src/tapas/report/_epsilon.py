@@ -23,7 +23,7 @@ __all__ = ["EffectiveEpsilonReport"]
 
 _LOG = logging.getLogger(__name__)
 _HEURISTICS = ("cp", "ratio")
-_METHODS = ("clopper-pearson", "buehler", "bayes", "gaussian")
+_METHODS = ("portfolio", "clopper-pearson", "buehler", "bayes", "gaussian")
 
 
 class EffectiveEpsilonReport(Report):
@@ -48,8 +48,9 @@ class EffectiveEpsilonReport(Report):
     delta
         The delta of the pair (epsilon, delta) that is bounded.
     method
-        Bound of `tapas.stats.epsilon_lower_bound`. Trials in pairs need
-        "clopper-pearson".
+        "portfolio" is `tapas.stats.certificate`, which chooses for itself; others are
+        those of `tapas.stats.epsilon_lower_bound` (trials in pairs need
+        "clopper-pearson").
     family
         "gaussian" where ``method="gaussian"``, which holds for such mechanisms only.
 
@@ -80,7 +81,7 @@ class EffectiveEpsilonReport(Report):
         suffix: str | None = None,
         *,
         delta: float = 0.0,
-        method: str = "clopper-pearson",
+        method: str = "portfolio",
         family: str | None = None,
     ) -> None:
         self.attack_summaries = _checked(attack_summaries)
@@ -128,13 +129,18 @@ class EffectiveEpsilonReport(Report):
             warnings.warn(f"no epsilon can be shown: {obstacle}", TapasWarning, stacklevel=2)
             self.choice, self.bounds = None, ()
             return self._table([(0.0, math.inf)] * len(self.confidence_levels))
-        self.choice = stats.select_threshold(
-            self.attack_summaries,
-            validation_split=self.validation_split,
-            heuristic=self.heuristic,
-            delta=self.delta,
-        )
-        self.bounds = tuple(self._certify(self.choice, level) for level in self.confidence_levels)
+        if self.method == "portfolio":
+            self.choice, self.bounds = self._portfolio()
+        else:
+            self.choice = stats.select_threshold(
+                self.attack_summaries,
+                validation_split=self.validation_split,
+                heuristic=self.heuristic,
+                delta=self.delta,
+            )
+            self.bounds = tuple(
+                self._certify(self.choice, level) for level in self.confidence_levels
+            )
         _LOG.info("%s", self._words())
         return self._table(
             [(float(bound), self._high(self.choice, bound)) for bound in self.bounds]
@@ -182,6 +188,20 @@ class EffectiveEpsilonReport(Report):
             ],
             "note": "epsilon_high speaks of the chosen attack only, never of the mechanism",
         }
+
+    def _portfolio(self) -> tuple[stats.ThresholdChoice, tuple[stats.EpsilonBound, ...]]:
+        """Choose as the level in the middle would, and certify at each by that choice."""
+        found = [
+            stats.certificate(
+                self.attack_summaries,
+                confidence=level,
+                delta=self.delta,
+                validation_split=self.validation_split,
+                family=self.family,
+            )
+            for level in self.confidence_levels
+        ]
+        return found[len(found) // 2].choice, tuple(one.bound for one in found)
 
     def _certify(self, choice: stats.ThresholdChoice, level: float) -> stats.EpsilonBound:
         return stats.certify(

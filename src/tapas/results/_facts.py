@@ -37,8 +37,8 @@ class SummaryFacts:
     estimates : mapping of str to Estimate
         Measures by the name that facts have for them (`Measure.fact`), those that are defined.
     epsilon : EpsilonBound or None
-        Certificate: threshold chosen on a part of the trials and certified on the rest, or the
-        one-run bound where records were decided by coins.
+        The default certificate (`tapas.stats.certificate`), or the one-run bound where records
+        were decided by coins.
     no_epsilon : str or None
         Why there is no certificate.
     """
@@ -190,8 +190,7 @@ def _epsilon(
     if len(np.unique(summary.labels)) < 2:
         return None, "all trials have the same secret"
     try:
-        choice = stats.select_threshold(summary, delta=delta)
-        bound = stats.certify(choice, summary, confidence=confidence, delta=delta)
+        bound = stats.certificate(summary, confidence=confidence, delta=delta).bound
     except StatisticsError as error:
         return None, summary.dependence.refusal or str(error)
     return bound, None

@@ -26,6 +26,7 @@ from tapas.stats._operating_point import (
     tpr_at_fpr_interval,
 )
 from tapas.stats._planner import audit_power, runs_needed
+from tapas.stats._portfolio import Certificate, certificate
 from tapas.stats._selection import (
     ThresholdChoice,
     attack_epsilon_high,
@@ -35,6 +36,7 @@ from tapas.stats._selection import (
 from tapas.stats._sequential import SequentialEpsilon, sequential_epsilon
 
 __all__ = [
+    "Certificate",
     "ClaimVerdict",
     "Dependence",
     "EpsilonBound",
@@ -50,6 +52,7 @@ __all__ = [
     "audit_claim",
     "audit_power",
     "bootstrap",
+    "certificate",
     "certify",
     "claim_p_value",
     "clopper_pearson",

@@ -12,6 +12,7 @@ __all__ = ["EpsilonBound"]
 _READING = {
     "bayes": "{level} posterior probability (credible, not a certificate)",
     "gaussian": "{level} confidence if the mechanism is Gaussian",
+    "gaussian pair comparison": "{level} confidence if the mechanism is Gaussian",
     "one-run-gaussian": "{level} confidence if the mechanism is Gaussian",
 }
 

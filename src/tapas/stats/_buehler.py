@@ -34,7 +34,7 @@ def buehler_epsilon(
     if num_positive == 0 or num_negative == 0:
         return 0.0
     tail = _Tail.observed(tp, num_positive, fp, num_negative, alpha, delta)
-    if tail is None:
+    if tail is None or tail.is_likely_by_chance((tp + fp) / (num_positive + num_negative)):
         return 0.0
     # Arcsine scale: one standard deviation of a rate is the same everywhere.
     step = 1 / (2 * np.sqrt(max(num_positive, num_negative)))
@@ -86,6 +86,13 @@ class _Tail:
             return None
         boundary = outcome_boundary(level, fpr_high, fnr_high, delta)
         return cls(boundary, num_positive, num_negative, alpha, delta)
+
+    def is_likely_by_chance(self, rate: float) -> bool:
+        """Whether equal rates in both worlds explain the outcome: the bound is then 0."""
+        rates = np.array([rate])
+        columns, weights = _binomial_window(self.num_negative, rates)
+        found = self._probability(self.boundary[columns], weights, 1 - rates)
+        return bool(found[0] > self.alpha)
 
     def edge_epsilon(self, fpr: FloatArray, steps: int) -> FloatArray:
         """Return the epsilon at the edge of the confidence set, for each FPR."""

@@ -14,11 +14,13 @@ from tapas.stats._bound import EpsilonBound
 from tapas.stats._clopper_pearson import clopper_pearson_epsilon
 from tapas.stats._counts import check_counts, check_level, plain
 from tapas.stats._multiplicity import shared_confidence
+from tapas.stats._portfolio import certificate
 from tapas.stats._selection import ThresholdChoice, certify, select_threshold
 from tapas.stats._trials import Summaries, SummaryLike, as_trials
 
 __all__ = ["ClaimVerdict", "audit_claim", "claim_p_value"]
 
+DEFAULT = "portfolio"
 _STEPS = 50
 
 
@@ -61,7 +63,7 @@ def audit_claim(
     validation_split: float | None = 0.1,
     across: str = "selection",
     heuristic: str = "cp",
-    method: str = "clopper-pearson",
+    method: str = DEFAULT,
     family: str | None = None,
     relation: str | None = None,
 ) -> ClaimVerdict:
@@ -83,7 +85,9 @@ def audit_claim(
         ``"bonferroni"``, which certifies each at its own threshold and takes the
         largest bound.
     heuristic, method, family
-        As in `select_threshold` and `epsilon_lower_bound`.
+        ``"portfolio"`` is `certificate`, which chooses for itself; other methods are
+        those of `epsilon_lower_bound`, at a threshold that `select_threshold` chooses
+        by `heuristic`.
 
     Notes
     -----
@@ -99,7 +103,7 @@ def audit_claim(
     check_choice(across, "across", ("selection", "bonferroni"))
     options = _Options(confidence, delta, validation_split, heuristic, method, family, relation)
     index, bound, choice = _certificate(_listed(summaries), options, across)
-    gaussian = family == "gaussian" and bound.method == "gaussian"
+    gaussian = family == "gaussian" and bound.method.startswith("gaussian")
     contradicted = bool(bound.certifies or gaussian) and float(bound) > epsilon
     return ClaimVerdict(
         contradicted=contradicted,
@@ -141,6 +145,16 @@ def _certificate(summaries: list[SummaryLike], options: _Options, across: str) -
 
 def _selected(summaries: list[SummaryLike], options: _Options) -> _Certificate:
     share = 0.1 if options.validation_split is None else options.validation_split
+    if options.method == DEFAULT:
+        found = certificate(
+            summaries,
+            confidence=options.confidence,
+            delta=options.delta,
+            validation_split=share,
+            family=options.family,
+            relation=options.relation,
+        )
+        return found.choice.index, found.bound, found.choice
     choice = select_threshold(
         summaries, validation_split=share, heuristic=options.heuristic, delta=options.delta
     )
