@@ -18,7 +18,7 @@ def _threat_model() -> TargetedMIA:
     return TargetedMIA(
         AuxiliaryDataKnowledge(data.drop_records([0]), num_training_records=20, seed=0),
         data.get_records([0]),
-        BlackBoxKnowledge(Raw(), 10),
+        BlackBoxKnowledge(Raw(), 20),
         seed=1,
     )
 
