@@ -81,7 +81,7 @@ PUBLIC = {
         QuerySynthesis Release ShadowData TableBriefing TargetedAIA TargetedMIA
         ThreatModel TrainableThreatModel Trial TrialPolicy UncertainBoxKnowledge
         WhiteBoxKnowledge accepts_seed uses_documented_call run_mechanism""",
-    "attacks": """DOMIAS RMIA Attack BlackBoxMIA CalibratedLossMIA ClosestDistanceAIA
+    "attacks": """DOMIAS RMIA Attack BlackBoxMIA CalibratedLossMIA CertaintyMIA ClosestDistanceAIA
         ClosestDistanceMIA CombinedSetFeatures ConfidenceAIA ConfidenceMIA
         CorrSetFeature DensityEstimator DistanceMetric EnsembleAttack EntropyMIA
         FeatureBasedSetClassifier GroundhogAttack HammingDistance HistSetFeature
@@ -89,7 +89,7 @@ PUBLIC = {
         LocalNeighbourhoodAttack RecordEnsembleAttack SinglingOutAttack
         LocalNeighboursWithReference LossMIA LpDistance MixedDistance ModifiedEntropyMIA
         NaiveSetFeature NearnessAttack ProbabilityEstimationAttack PropertyClassifier QuantileMIA
-        RandomTargetedQueryFeature RuleBasedMIA SetClassifier SetFeature
+        RandomTargetedQueryFeature RehearsedMIA RuleBasedMIA SetClassifier SetFeature
         ShadowModellingAttack StadlerNaiveSetFeature SubsetAttack SyntheticPredictorAttack
         TrainableThresholdAttack nearest_record_diagnostics sklearnDensityEstimator""",
     "report": """ALL_METRICS DEFAULT_METRICS AIAttackReport AIAttackSummary AttackSummary AuditPage

@@ -281,6 +281,13 @@ def test_the_schema_describes_every_key_and_is_json() -> None:
         assert part in schema["$defs"]
 
 
+def test_a_model_audit_needs_no_attacks_to_be_named(tmp_path: Path) -> None:
+    model = {"use": "sklearn.tree:DecisionTreeClassifier", "class_column": "Sex", "shadows": 4}
+    values = {"data": {"sample": "census", "rows": 80}, "model": model}
+    audit = load_audit(written(tmp_path, values))
+    assert [attack.label for attack in audit.attacks][-1] == "RehearsedMIA"
+
+
 def test_a_model_is_audited_from_a_file(tmp_path: Path) -> None:
     load_sample("census", 120).write(tmp_path / "inside")
     (tmp_path / "inside.json").unlink()

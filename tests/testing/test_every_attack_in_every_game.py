@@ -80,6 +80,8 @@ LEAST = {
     "CalibratedLossMIA": 0.9,
     "LiRA": 0.9,
     "RMIA": 0.9,
+    "RehearsedMIA": 0.85,
+    "CertaintyMIA": 0.9,
     "ConfidenceAIA": 0.85,
     "LabelOnlyAIA": 0.85,
     "ImputationAIA": 0.85,  # the population tells, the model is not asked

@@ -14,11 +14,13 @@ from tapas.attacks.features._shadow_modelling import ShadowModellingAttack
 from tapas.attacks.features._subset_attack import SubsetAttack
 from tapas.attacks.models._black_box import BlackBoxMIA
 from tapas.attacks.models._calibrated import CalibratedLossMIA
+from tapas.attacks.models._certainty import CertaintyMIA
 from tapas.attacks.models._label_only import LabelOnlyMIA
 from tapas.attacks.models._lira import LiRA
 from tapas.attacks.models._model_attributes import ConfidenceAIA, ImputationAIA, LabelOnlyAIA
 from tapas.attacks.models._property_classifier import PropertyClassifier
 from tapas.attacks.models._quantile import QuantileMIA
+from tapas.attacks.models._rehearsed import RehearsedMIA
 from tapas.attacks.models._rmia import RMIA
 from tapas.attacks.models._rule_based import RuleBasedMIA
 from tapas.attacks.models._score_attacks import (
@@ -55,6 +57,7 @@ __all__ = [
     "Attack",
     "BlackBoxMIA",
     "CalibratedLossMIA",
+    "CertaintyMIA",
     "ClosestDistanceAIA",
     "ClosestDistanceMIA",
     "CombinedSetFeatures",
@@ -88,6 +91,7 @@ __all__ = [
     "QuantileMIA",
     "RandomTargetedQueryFeature",
     "RecordEnsembleAttack",
+    "RehearsedMIA",
     "RuleBasedMIA",
     "SetClassifier",
     "SetFeature",

@@ -4,19 +4,25 @@ from tapas.attacks import (
     DOMIAS,
     RMIA,
     Attack,
+    CertaintyMIA,
     ClosestDistanceAIA,
     ClosestDistanceMIA,
     ConfidenceAIA,
     EnsembleAttack,
     GroundhogAttack,
+    ImputationAIA,
     LabelOnlyAIA,
+    LabelOnlyMIA,
+    LiRA,
     LocalNeighboursWithReference,
     LossMIA,
     PropertyClassifier,
+    RehearsedMIA,
     RuleBasedMIA,
 )
 from tapas.errors import ConfigError
 from tapas.game import Setting, unfit
+from tapas.models import Access
 
 __all__ = ["default_attacks"]
 
@@ -29,14 +35,26 @@ def default_attacks(setting: Setting) -> tuple[Attack, ...]:
     return tuple(fitting)
 
 
+def _on_members(setting: Setting) -> list[Attack]:
+    """The strongest attack for the access, after cheap and well-known ones."""
+    if not setting.access.shows(Access.SCORES):
+        return [RuleBasedMIA(), LabelOnlyMIA()]
+    strongest = [LiRA(), RMIA(), RehearsedMIA()] if setting.references else [CertaintyMIA()]
+    return [RuleBasedMIA(), LossMIA(), *strongest]
+
+
+def _on_attributes(setting: Setting) -> list[Attack]:
+    prior = "imputation" if setting.auxiliary else "marginal"
+    shows_scores = setting.access.shows(Access.SCORES)
+    return [ImputationAIA(), ConfidenceAIA(prior) if shows_scores else LabelOnlyAIA(prior)]
+
+
 def _usual(setting: Setting) -> list[Attack]:
     kind = setting.goal.kind
     if setting.release == "model":
         if kind == "property":
             return [PropertyClassifier()]
-        if kind == "attribute":
-            return [ConfidenceAIA(), LabelOnlyAIA()]
-        return [LossMIA(), RMIA(), RuleBasedMIA()]
+        return _on_attributes(setting) if kind == "attribute" else _on_members(setting)
     if setting.test == 1:
         return [ClosestDistanceMIA(), DOMIAS(), LocalNeighboursWithReference()]
     if setting.training == 0:

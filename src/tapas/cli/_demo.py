@@ -31,7 +31,7 @@ model:
   parameters: {n_estimators: 25}
   class_column: Health
   shadows: 8
-attacks: [LossMIA, RMIA]
+attacks: [LossMIA, RMIA, RehearsedMIA]
 gates:
   - {metric: auc, at_most: 0.6}
 """

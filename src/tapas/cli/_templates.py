@@ -155,9 +155,9 @@ model:
   shadows: 16                 # models that the attacker trains to compare with
   known_share: 0.5            # share of the records whose membership the attacker knows
 
-attacks:
+attacks:                      # left out: the strongest for the access, and well-known ones
   - LossMIA
-  - RMIA
+  - RehearsedMIA              # learns from the shadow models; without them, CertaintyMIA
 
 gates:                        # limits; they act on the ends of intervals
   - {{metric: auc, at_most: 0.6}}

@@ -115,7 +115,7 @@ _GAMES = {
 }
 _OF_ONE_RELEASE = {
     ("table", "membership"): "ClosestDistanceMIA, LocalNeighboursWithReference or DOMIAS",
-    ("model", "membership"): "LossMIA, BlackBoxMIA or QuantileMIA",
+    ("model", "membership"): "LossMIA, CertaintyMIA or BlackBoxMIA",
 }
 _BY_LABELS = {"membership": "RuleBasedMIA or LabelOnlyMIA", "attribute": "LabelOnlyAIA"}
 

@@ -1,7 +1,7 @@
 """The attack model: a classifier that reads the audited model's probabilities."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -33,23 +33,24 @@ class AttackModelScorer(MembershipScorer):
     Attributes
     ----------
     threshold : float
-    features : PredictionFeatures
+    features : callable
+        Turns what was observed into inputs.
     models : mapping of int to classifier
         The attack model of each class that has its own, and the one for all others under -1.
     """
 
-    features: PredictionFeatures
+    features: Callable[[np.ndarray], np.ndarray]
     models: Mapping[int, Classifier]
 
     def score(self, values: np.ndarray) -> np.ndarray:
         """Probability of membership."""
         rows = values.reshape(-1, values.shape[-1])
         inputs, codes = self.features(rows), rows[:, 0].astype(int)
-        scores = _membership(self.models[ALL_CLASSES], inputs)
+        scores = membership_probability(self.models[ALL_CLASSES], inputs)
         for code, model in self.models.items():
             of_class = codes == code
             if of_class.any():
-                scores[of_class] = _membership(model, inputs[of_class])
+                scores[of_class] = membership_probability(model, inputs[of_class])
         return scores.reshape(values.shape[:-1])
 
 
@@ -100,7 +101,7 @@ class BlackBoxMIA(ModelThresholdAttack):
     def _default_label(self) -> str:
         name = self.attack_model
         name = name if isinstance(name, str) else type(name).__name__
-        return f"BlackBoxMIA({name}{', per class' if self.by_class else ''})"
+        return f"{type(self).__name__}({name}{', per class' if self.by_class else ''})"
 
     @property
     def needs(self) -> Needs:
@@ -122,12 +123,15 @@ class BlackBoxMIA(ModelThresholdAttack):
             chosen = rng.permutation(len(rows))[:MOST_ROWS]
             rows, members = rows[chosen], members[chosen]
         self._refuse_one_kind(members)
-        features = PredictionFeatures.learn(rows)
+        features = self._features(rows)
         models = self._attack_models(features(rows), rows[:, 0].astype(int), members, rng)
         if self._fixed_threshold is not None:
             return AttackModelScorer(self._fixed_threshold, features, models)
         scorer = AttackModelScorer(np.nan, features, models)
         return replace(scorer, threshold=self._chosen_threshold(scorer.score(rows), members))
+
+    def _features(self, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        return PredictionFeatures.learn(rows)
 
     def _attack_models(
         self, inputs: np.ndarray, codes: np.ndarray, members: np.ndarray, rng: np.random.Generator
@@ -197,7 +201,7 @@ def _leaf(num_rows: int) -> int:
     return int(np.clip(num_rows // 100, 10, 50))
 
 
-def _membership(model: Classifier, inputs: np.ndarray) -> np.ndarray:
+def membership_probability(model: Classifier, inputs: np.ndarray) -> np.ndarray:
     """Probability of the class True, wherever its column stands."""
     column = int(np.flatnonzero(np.asarray(model.classes_) == 1)[0])
     return np.asarray(model.predict_proba(inputs))[:, column].copy()

@@ -54,6 +54,6 @@ class CalibratedLossMIA(ReferenceAttack):
     ) -> None:
         super().__init__(criterion, clip=clip, label=label)
 
-    def comparison(self, rehearsal: Board, clip: float) -> Comparison:
+    def comparison(self, board: Board, clip: float) -> Comparison:
         """Difference from the mean outside."""
         return DifferenceFromOutside(clip)

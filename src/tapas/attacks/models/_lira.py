@@ -129,6 +129,6 @@ class LiRA(ReferenceAttack):
     def _default_label(self) -> str:
         return f"LiRA({self.mode}, {self.variance})"
 
-    def comparison(self, rehearsal: Board, clip: float) -> Comparison:
+    def comparison(self, board: Board, clip: float) -> Comparison:
         """The likelihood ratio."""
         return LikelihoodRatio(self.mode, self.variance, clip)

@@ -85,21 +85,29 @@ class ReferenceAttack(ModelThresholdAttack):
         return False
 
     @abstractmethod
-    def comparison(self, rehearsal: Board, clip: float) -> Comparison:
+    def comparison(self, board: Board, clip: float) -> Comparison:
         """How records are compared; whatever it depends on is chosen by rehearsal."""
 
     def fit(self, board: Board, *, rng: np.random.Generator) -> ReferenceScorer:
         """Keep the judged records on the reference models, and rehearse for the threshold."""
+        board = self._checked(board)
+        comparison = self.comparison(board, chosen_clip(self.clip, board.rehearsal.values))
+        threshold = self._fixed_threshold
+        if threshold is None:
+            threshold = self._chosen_threshold(*self._rehearsed(comparison, board))
+        return ReferenceScorer(threshold, comparison, board.references)
+
+    def _rehearsed(self, comparison: Comparison, board: Board) -> tuple[np.ndarray, np.ndarray]:
+        """Scores of a rehearsal and who was inside, to choose the threshold by."""
+        return rehearsed(comparison, board.rehearsal)
+
+    def _checked(self, board: Board) -> Board:
         if len(board) < FEWEST:
             raise IncompatibleAttackError(
                 f"{self.label} needs at least {FEWEST} reference models, got {len(board)}: ask "
                 f"for more"
             )
-        board = replace(board, secrets=board.secrets.astype(bool))
-        rehearsal = board.rehearsal
-        comparison = self.comparison(rehearsal, chosen_clip(self.clip, rehearsal.values))
-        threshold = self._chosen_threshold(*rehearsed(comparison, rehearsal))
-        return ReferenceScorer(threshold, comparison, board.references)
+        return replace(board, secrets=board.secrets.astype(bool))
 
 
 def rehearsed(comparison: Comparison, references: Board) -> tuple[np.ndarray, np.ndarray]:

@@ -133,8 +133,9 @@ class RMIA(ReferenceAttack):
             return scorer.comparison.weight
         return DEFAULT_WEIGHT if self.a is None else self.a
 
-    def comparison(self, rehearsal: Board, clip: float) -> Comparison:
+    def comparison(self, board: Board, clip: float) -> Comparison:
         """The share of a population, for which records on rehearsed references stand."""
+        rehearsal = board.rehearsal
         weight = DEFAULT_WEIGHT if self.a is None else self.a
         ratio = PopulationShare(self.mode, self.gamma, clip, self.temperature, weight)
         if self.mode == "offline" and self.a is None:

@@ -1,0 +1,115 @@
+"""The attacks that a model audit tries by default: as strong as what they are made of, or more."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from test_model_attacks import RNG, fitted, gaussian_game, observed, references
+
+from tapas.attacks import (
+    RMIA,
+    BlackBoxMIA,
+    CertaintyMIA,
+    LiRA,
+    QuantileMIA,
+    RehearsedMIA,
+)
+from tapas.audit import Audit
+from tapas.errors import IncompatibleAttackError
+from tapas.metrics import auc
+from tapas.threat_models import ModelMIA
+
+
+@pytest.mark.parametrize("number", [4, 16])
+def test_rehearsal_is_never_far_below_the_best_reference_attack(number: int) -> None:
+    found: dict[str, list[float]] = {"rehearsed": [], "lira": [], "rmia": []}
+    for seed in range(2):
+        seen, inside, target, members = gaussian_game(1500, number, seed)
+        for name, attack in (("rehearsed", RehearsedMIA()), ("lira", LiRA()), ("rmia", RMIA())):
+            scorer = fitted(attack, references(seen, inside))
+            found[name].append(auc(members, scorer.score(target)[0]))
+    means = {name: np.mean(values) for name, values in found.items()}
+    assert means["rehearsed"] > max(means.values()) - 0.01
+
+
+def test_rehearsal_learns_what_a_formula_misses() -> None:
+    # Training on a record makes its logit vary less and does not move it: no mean tells.
+    rng = RNG(0)
+    inside = rng.random((8, 2000)) < 0.5
+    inside = np.stack([inside, ~inside], axis=1).reshape(16, 2000)
+    members = rng.random(2000) < 0.5
+    both = np.concatenate([inside, members[None]])
+    values = observed(rng.normal(0, np.where(both, 0.3, 2.0)) + rng.normal(0, 1, 2000))
+    board = references(values[:-1], inside)
+    learnt = auc(members, fitted(RehearsedMIA(), board).score(values[-1:])[0])
+    ratio = auc(members, fitted(RMIA(), board).score(values[-1:])[0])
+    assert learnt > ratio + 0.1
+
+
+def test_rehearsal_finds_nothing_in_models_that_ignore_their_data() -> None:
+    rng = RNG(0)
+    inside = rng.random((4, 3000)) < 0.5
+    inside = np.stack([inside, ~inside], axis=1).reshape(8, 3000)
+    values = observed(rng.normal(size=(9, 3000)) + 2 * rng.normal(size=3000))
+    scorer = fitted(RehearsedMIA("accuracy"), references(values[:-1], inside))
+    members = rng.random(3000) < 0.5
+    scores = scorer.score(values[-1:])
+    assert abs(auc(members, scores[0]) - 0.5) < 0.035
+    assert abs((scorer.decide(scores)[0] == members).mean() - 0.5) < 0.035
+
+
+def test_rehearsal_does_without_models_that_saw_the_judged_records() -> None:
+    X, y = make_classification(700, 8, flip_y=0.3, random_state=0)
+    forest = RandomForestClassifier(15, random_state=0).fit(X[:200], y[:200])
+    threat_model = ModelMIA(
+        forest,
+        (X[:200], y[:200]),
+        (X[200:400], y[200:400]),
+        trainer=forest,
+        population=(X[400:], y[400:]),
+        train_on_targets=False,
+        num_shadows=4,
+        known_share=0.3,
+        seed=0,
+        n_jobs=1,
+    )
+    attack = RehearsedMIA()
+    attack.train(threat_model)
+    assert threat_model.test(attack).auc > 0.75
+    with pytest.raises(IncompatibleAttackError, match="trainer"):
+        RehearsedMIA().train(ModelMIA(forest, (X[:200], y[:200]), (X[200:400], y[200:400])))
+
+
+def test_own_certainty_gains_where_some_records_are_harder_than_others() -> None:
+    X, y = make_classification(4000, 20, n_informative=8, flip_y=0.05, random_state=1)
+    sides = (X[:2000], y[:2000]), (X[2000:], y[2000:])
+    model = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(*sides[0])
+    threat_model = ModelMIA(model, *sides, seed=0)
+    found = {}
+    for attack in (CertaintyMIA(), BlackBoxMIA("gb"), QuantileMIA()):
+        attack.train(threat_model)
+        found[type(attack).__name__] = threat_model.test(attack).auc
+        assert threat_model.queries(attack) == 4000  # own models ask nothing
+    assert found["CertaintyMIA"] > max(found["BlackBoxMIA"], found["QuantileMIA"]) + 0.03
+
+
+@pytest.mark.parametrize(
+    ("options", "strongest"),
+    [
+        ({"trainer": LogisticRegression(), "num_shadows": 4}, "RehearsedMIA"),
+        ({}, "CertaintyMIA"),
+        ({"access": "labels"}, "LabelOnlyMIA"),
+    ],
+)
+def test_an_audit_without_attacks_tries_the_strongest_for_the_access(
+    options: dict, strongest: str
+) -> None:
+    X, y = make_classification(200, 4, n_redundant=0, random_state=0)
+    model = LogisticRegression().fit(X[:100], y[:100])
+    threat_model = ModelMIA(
+        model, (X[:100], y[:100]), (X[100:], y[100:]), seed=0, n_jobs=1, **options
+    )
+    names = [type(attack).__name__ for attack in Audit(threat_model).attacks]
+    assert names[0] == "RuleBasedMIA"
+    assert names[-1] == strongest
