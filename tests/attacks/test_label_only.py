@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks.models._label_only import LabelOnlyMIA, RightAndMore
 from tapas.attacks.models._own_models import FEWEST_RECORDS, NUM_OWN_MODELS, own_certainty
-from tapas.game import MEMBERSHIP, Address, Attack, ModelBriefing, Release
+from tapas.game import MEMBERSHIP, Address, Attack, Board, ModelBriefing, Release
 from tapas.metrics import auc
 from tapas.models import Records, SklearnTrainer, as_model
 from tapas.threat_models import ModelMIA
@@ -151,3 +153,24 @@ def test_only_real_categories_are_ever_asked_about(method: str) -> None:
     assert set(questions["town"]) <= {"york", "hull", "leeds"}
     assert set(questions["job"]) <= {"cook", "clerk", "none"}
     assert method == "boundary" or "leeds" in set(questions["town"])
+
+
+def test_calibration_is_left_out_where_it_does_not_help() -> None:
+    # Distances tell members from others; the certainty of own models is noise, of few records.
+    found: dict[bool, list[float]] = {False: [], True: []}
+    for seed in range(12):
+        rng = RNG(seed)
+        members = rng.random((1, 1100)) < 0.5
+        right = rng.random((1, 1100)) < 0.9
+        distance = np.where(right, np.exp(rng.normal(0.6 * members)), 0.0)
+        own = 4 * rng.standard_normal((2, 1, 1100))
+        values = np.stack([right, distance, *own], axis=-1).astype(float)
+        nobody = np.zeros(100, dtype=bool)
+        board = Board(values[:, :100], members[:, :100], np.zeros(1, int), MEMBERSHIP, nobody)
+        for calibrate, areas in found.items():
+            attack = LabelOnlyMIA(max_queries=20, calibrate=calibrate)
+            seen = values if calibrate else values[..., :2]
+            scorer = attack.fit(replace(board, values=seen[:, :100]), rng=rng)
+            areas.append(auc(members[0, 100:], scorer.score(seen[:, 100:])[0]))
+    assert np.mean(found[True]) > np.mean(found[False]) - 0.01
+    assert min(np.subtract(found[True], found[False])) > -0.06

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -57,6 +58,40 @@ def test_a_model_that_memorises_gives_the_attribute_away_and_imputation_does_not
     assert labels.test(LabelOnlyAIA("uniform")).accuracy > 0.75
     with pytest.raises(IncompatibleAttackError, match="use LabelOnlyAIA"):
         labels.test(ConfidenceAIA())
+
+
+def test_confidence_counts_more_of_records_that_the_model_knows_by_heart(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(900, 3)), columns=list("abc"))
+    X["secret"] = (rng.random(900) < 0.75).astype(float)
+    noise = rng.normal(size=900)
+    y = ((2 * X["secret"] - 1) * np.sign(X["a"]) + noise > 0).astype(int).to_numpy()
+    targets, population = (X[:300], y[:300]), (X[300:], y[300:])
+    forest = RandomForestClassifier(60, max_features=2, random_state=0).fit(*targets)
+    of_forest = ModelAIA(forest, targets, "secret", population=population, seed=0)
+    weighted, uniform = (of_forest.test(ConfidenceAIA(kind)) for kind in ("marginal", "uniform"))
+    linear = LogisticRegression().fit(*targets)  # knows nobody: the prior decides, by Bayes' rule
+    of_linear = ModelAIA(linear, targets, "secret", population=population, seed=0)
+    commonest = (targets[0]["secret"] == 1).mean()
+    assert of_linear.test(ConfidenceAIA()).accuracy > commonest - 0.02
+    monkeypatch.setattr("tapas.attacks.models._model_attributes.MOST_WEIGHT", 1.0)
+    unweighted = ModelAIA(forest, targets, "secret", population=population, seed=0)
+    assert weighted.accuracy > unweighted.test(ConfidenceAIA()).accuracy + 0.02
+    assert weighted.accuracy > uniform.accuracy - 0.02
+
+
+def test_imputation_is_as_strong_as_boosting_without_the_model() -> None:
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(1500, 5)), columns=list("abcde"))
+    X["secret"] = (np.sign(X["a"] * X["b"]) + rng.normal(0, 0.7, 1500) > 0).astype(float)
+    y = rng.integers(0, 2, 1500)
+    model = LogisticRegression().fit(X, y)
+    held = (X[700:], y[700:])
+    threat_model = ModelAIA(model, (X[:700], y[:700]), "secret", population=held, seed=0)
+    inputs = np.column_stack([X.drop(columns="secret"), y])
+    boosted = HistGradientBoostingClassifier(random_state=0).fit(inputs[700:], X["secret"][700:])
+    alone = (boosted.predict(inputs[:700]) == X["secret"][:700]).mean()
+    assert threat_model.test(ImputationAIA()).accuracy > alone - 0.01
 
 
 def test_a_model_that_ignores_the_attribute_adds_nothing_to_the_prior() -> None:

@@ -15,10 +15,13 @@ from tapas.attacks.models._model_attack import (
     model_briefing,
 )
 from tapas.attacks.models._noise_robustness import SCALES
+from tapas.attacks.models._own_models import NUM_OWN_MODELS
 from tapas.errors import TapasWarning
 from tapas.game import Board, Briefing, Needs, Release
+from tapas.metrics import auc
 from tapas.models import Access, Classifier
 
+FOLDS = 5
 FEWEST_DRAWS = 8  # noisy copies of one strength that a walk leaves queries for, or none
 SHORTEST = 1e-6  # below, a distance is as good as none
 RIGHT, DISTANCE = 0, 1  # places of what was observed; with noise alone, shares follow at once
@@ -74,11 +77,14 @@ class LabelScorer(MembershipScorer):
     middle : float
         The median distance, at which records count that could not be walked from.
     combiner : RightAndMore or None
+    used : int, optional
+        How many of the observed columns the combiner reads, from the first; all by default.
     """
 
     walks: bool
     middle: float
     combiner: RightAndMore | None
+    used: int | None = None
 
     def score(self, values: np.ndarray) -> np.ndarray:
         """Score of each record, with a warning that counts those that could not be walked from."""
@@ -104,7 +110,7 @@ class LabelScorer(MembershipScorer):
         rows = values.reshape(-1, values.shape[-1]).copy()
         if self.walks:
             rows[:, DISTANCE] = np.log(np.maximum(self._distances(rows), SHORTEST))
-        return rows
+        return rows[:, : self.used]
 
     def _distances(self, values: np.ndarray) -> np.ndarray:
         return np.where(LabelOnlyMIA.failed(values), self.middle, values[..., DISTANCE])
@@ -125,7 +131,9 @@ class LabelOnlyMIA(ModelThresholdAttack):
 
     Score: the probability of membership by a logistic regression on whether the prediction is
     right, the log distance, the shares of noisy copies, and the log odds of the true class by a
-    linear model and a forest trained on other records that the attacker holds. Without
+    linear model and a forest trained on other records that the attacker holds; the log odds, or the
+    regression itself, are left out where records that were not learnt from show that they do not
+    help. Without
     `calibrate`, or with a fixed threshold, "boundary" scores 0 where the prediction is wrong, else
     the distance in standard deviations of the columns (a changed category counts one); "noise"
     leaves the log odds out, and with a fixed threshold scores the mean of the shares.
@@ -221,10 +229,34 @@ class LabelOnlyMIA(ModelThresholdAttack):
         scorer = LabelScorer(np.nan, walks, _median_distance(known.values) if walks else 0.0, None)
         if self.learns_difficulty or not walks:
             self._refuse_one_kind(members)
-            combiner = RightAndMore.learn(scorer.inputs(known.values), members.ravel())
-            scorer = replace(scorer, combiner=combiner)
+            scorer = self._combined(scorer, known.values, members)
         threshold = self._chosen_threshold(scorer.raw_score(known.values), members)
         return replace(scorer, threshold=threshold)
+
+    def _combined(self, plain: LabelScorer, values: np.ndarray, members: np.ndarray) -> LabelScorer:
+        """The regression that tells most of records it did not learn from, if it beats none."""
+        number = values.shape[-1]
+        used = [number, number - NUM_OWN_MODELS] if self.learns_difficulty else [number]
+        tried = [replace(plain, used=columns) for columns in used]
+        told = {one: _cross_fitted_auc(one.inputs(values), members) for one in tried}
+        best = max(tried, key=told.__getitem__)
+        if (
+            self.learns_difficulty
+            and auc(members.ravel(), plain.raw_score(values).ravel()) > told[best]
+        ):
+            return plain
+        return replace(best, combiner=RightAndMore.learn(best.inputs(values), members.ravel()))
+
+
+def _cross_fitted_auc(inputs: np.ndarray, members: np.ndarray) -> float:
+    """AUC of the regression, each record judged by one that did not learn from it."""
+    folds = np.tile(np.arange(members.shape[-1]) % FOLDS, members.size // members.shape[-1])
+    truth, scores = members.ravel(), np.full(members.size, 0.5)
+    for fold in range(FOLDS):
+        rest = folds != fold
+        if truth[rest].any() and not truth[rest].all() and not rest.all():
+            scores[~rest] = RightAndMore.learn(inputs[rest], truth[rest]).probability(inputs[~rest])
+    return auc(truth, scores)
 
 
 def _median_distance(values: np.ndarray) -> float:
