@@ -49,7 +49,7 @@ PUBLIC = {
         check_attack check_game check_generator check_model check_store check_trainer
         every_attack generator_checks worst_case""",
     "metrics": """ConfusionCounts CountedOutcomes OperatingPoint Outcomes RocCurve ValueRates
-        accuracy auc balanced_accuracy confusion_counts effective_epsilon
+        accuracy auc balanced_accuracy column_aucs confusion_counts effective_epsilon
         effective_epsilon_from_rates false_positive_rate inference_advantage
         inference_privacy_gain macro_auc mia_advantage precision privacy_gain recall
         roc_curve tpr_at_fpr true_positive_rate value_rates""",
@@ -57,9 +57,10 @@ PUBLIC = {
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome
         Dependence Estimate ExposedRecords Finding Findings Gate GateOutcome
-        LabelInferenceAttackSummary MIAttackSummary Measure RecordComparison ScoreTable
-        SummaryFacts TrialFailure Verdict append_verdict compare_records decide dropped_columns
-        estimate exposed_records exposure_table file_safe gate_title judge_claim leak
+        LabelInferenceAttackSummary MIAttackSummary Measure People RecordComparison ScoreTable
+        SummaryFacts TrialFailure Verdict append_verdict compare_records constant_scores decide
+        dropped_columns estimate exposed_people exposed_records exposure_table file_safe
+        gate_title judge_claim leak
         loosened_limits positive_predictive_value read_history record_facts
         rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
         summary_facts write_exposure_table""",

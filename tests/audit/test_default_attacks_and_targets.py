@@ -7,7 +7,7 @@ import pytest
 
 from tapas.audit import Audit, audit_from_values
 from tapas.audit._default_attacks import default_attacks
-from tapas.errors import ConfigError
+from tapas.errors import ConfigError, TapasWarning
 from tapas.game import MEMBERSHIP, PROPERTY, Goal, Setting
 
 ATTRIBUTE = Goal("attribute", "Sex", ("F", "M"))
@@ -95,3 +95,15 @@ def test_vulnerable_and_random_targets_can_be_asked_for_together() -> None:
         described(data={"targets": {"rows": [0], "random": 4}})
     with pytest.raises(ConfigError, match="7 targets do not fit"):
         described(7, knowledge={"records": 1}, data={"targets": {"vulnerable": 3, "random": 4}})
+
+
+def test_an_attack_that_sees_nothing_is_warned_about() -> None:
+    audit = described(
+        generator="IndependentMarginals",
+        controls=False,
+        attacks=[{"use": "LocalNeighbourhoodAttack", "parameters": {"radius": 0}}],
+        data={"targets": {"vulnerable": 1}},
+        trials={"train": 10, "test": 10},
+    )
+    with pytest.warns(TapasWarning, match="the same score for every target"):
+        audit.run(n_jobs=1)

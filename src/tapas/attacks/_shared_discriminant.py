@@ -9,6 +9,7 @@ import numpy as np
 from tapas.attacks._criteria import Criterion
 from tapas.errors import IncompatibleAttackError
 from tapas.game import Board, Value, as_array
+from tapas.metrics import column_aucs
 
 __all__ = ["Cells", "SharedScorer", "learn_shared", "mean_auc"]
 
@@ -289,14 +290,7 @@ def fold_of(groups: np.ndarray) -> np.ndarray:
 
 def mean_auc(scores: np.ndarray, positive: np.ndarray) -> float:
     """Mean over targets and values of the area under the curve over releases."""
-    from scipy.stats import rankdata
 
     scores, positive = (array.reshape(len(array), -1) for array in (scores, positive))
-    members = positive.sum(axis=0)
-    others = len(positive) - members
-    told = (members > 0) & (others > 0)
-    if not told.any():
-        return 0.5
-    ranks = (rankdata(scores[:, told], axis=0) * positive[:, told]).sum(axis=0)
-    area = (ranks - members[told] * (members[told] + 1) / 2) / (members[told] * others[told])
-    return float(area.mean())
+    areas = column_aucs(scores, positive)
+    return 0.5 if np.isnan(areas).all() else float(np.nanmean(areas))

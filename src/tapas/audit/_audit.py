@@ -3,6 +3,7 @@
 import json
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -20,9 +21,16 @@ from tapas.audit._stopping import StopEarly
 from tapas.audit._subject_run import SubjectRun
 from tapas.compat import AttackDoors, GameThreatModel, as_attack
 from tapas.engine import Progress, Workers
-from tapas.errors import ConfigError, MechanismError
+from tapas.errors import ConfigError, MechanismError, TapasWarning
 from tapas.game import PHASES, Ledger, TrialPolicy
-from tapas.results import AuditedSubject, AuditRecord, Claim, Gate, LabelInferenceAttackSummary
+from tapas.results import (
+    AuditedSubject,
+    AuditRecord,
+    Claim,
+    Gate,
+    LabelInferenceAttackSummary,
+    constant_scores,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,6 +255,8 @@ class Audit:
                 stopped="; ".join(reason for _, reason, _ in outcomes if reason) or None,
                 complete=all(complete for _, _, complete in outcomes),
             )
+            for caution in constant_scores(record):
+                warnings.warn(caution, TapasWarning, stacklevel=2)
             if folder is not None:
                 folder.finish(record)
         return record

@@ -14,6 +14,7 @@ from tapas.results import (
     Estimate,
     SummaryFacts,
     Verdict,
+    constant_scores,
     record_facts,
 )
 
@@ -50,6 +51,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         ],
         "inputs": record.question.get("inputs"),
         "results": [_facts(facts) for facts in record_facts(record)],
+        "cautions": constant_scores(record),
         "crashes": [
             {"subject": subject.name, "attack": crash.attack, "message": crash.message}
             for subject in record.subjects

@@ -9,6 +9,7 @@ from tapas.report._base import Report
 from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences
 from tapas.report._page_numbers import moment
+from tapas.report._page_people import people_csv, people_figures
 from tapas.report._page_records import records_csv, records_tables
 from tapas.report._page_render import render, write_page
 from tapas.report._page_tables import (
@@ -28,7 +29,10 @@ from tapas.results import (
     AuditRecord,
     ExposedRecords,
     Findings,
+    People,
+    constant_scores,
     decide,
+    exposed_people,
     exposed_records,
     loosened_limits,
     read_history,
@@ -66,6 +70,10 @@ class AuditPage(Report):
     def _exposed(self) -> list[ExposedRecords]:
         return exposed_records(self._findings)
 
+    @cached_property
+    def _people(self) -> list[People]:
+        return exposed_people(self.record)
+
     @property
     def words(self) -> list[str]:
         """The verdict as sentences, the first being the shortest answer."""
@@ -75,7 +83,10 @@ class AuditPage(Report):
     @property
     def _sentences(self) -> list[str]:
         loosened = loosened_limits(self.record, self.history or ())
-        return [*sentences(self._findings), *inputs_sentences(self.record), *loosened]
+        people = [one.words() for one in self._people]
+        cautions = [f"Warning: {caution}" for caution in constant_scores(self.record)]
+        said = [*sentences(self._findings), *people, *cautions]
+        return [*said, *inputs_sentences(self.record), *loosened]
 
     def html(self) -> str:
         """Return the page as text."""
@@ -98,6 +109,7 @@ class AuditPage(Report):
             single_records=any(result.target for result in findings.exposed),
             table=result_table(findings),
             records=records_tables(self._exposed),
+            people=people_figures(self._people),
             controls=control_rows(findings),
             control_words=control_words(findings),
             curves=curve_figures(findings),
@@ -117,10 +129,13 @@ class AuditPage(Report):
     def publish(self, filepath: str | Path) -> list[Path]:
         """Write ``report.html`` into the folder `filepath` and return the files written.
 
-        Where the audit tells records apart, ``exposure.csv`` lists them, most exposed first.
+        Where the audit tells records apart, ``exposure.csv`` lists them, most exposed first; where
+        it judges several people, ``people.csv`` does.
         """
         page = self if self.history is not None else AuditPage(self.record, read_history(filepath))
         files = [write_page(filepath, "report.html", page.html())]
         if self._exposed:
             files.append(write_page(filepath, "exposure.csv", records_csv(self._exposed)))
+        if self._people:
+            files.append(write_page(filepath, "people.csv", people_csv(self._people)))
         return files

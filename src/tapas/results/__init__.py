@@ -37,6 +37,7 @@ from tapas.results._measures import (
     MEASURES,
     Measure,
 )
+from tapas.results._people import People, constant_scores, exposed_people
 from tapas.results._rounding import rounded, rounded_down, rounded_up
 from tapas.results._score_table import ScoreTable
 from tapas.results._summary import AttackSummary
@@ -69,6 +70,7 @@ __all__ = [
     "LabelInferenceAttackSummary",
     "MIAttackSummary",
     "Measure",
+    "People",
     "RecordComparison",
     "ScoreTable",
     "SummaryFacts",
@@ -76,9 +78,11 @@ __all__ = [
     "Verdict",
     "append_verdict",
     "compare_records",
+    "constant_scores",
     "decide",
     "dropped_columns",
     "estimate",
+    "exposed_people",
     "exposed_records",
     "exposure_table",
     "file_safe",

@@ -1,0 +1,168 @@
+"""How exposed many people are, judged from one pool of releases."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tapas._random import stream
+from tapas.metrics import column_aucs
+from tapas.results._audit_record import AuditedSubject, AuditRecord
+from tapas.results._estimate import Estimate
+from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
+from tapas.stats import Dependence, holm, percentile_interval, shared_confidence
+
+__all__ = ["People", "constant_scores", "exposed_people"]
+
+FEWEST_PEOPLE = 5
+RESAMPLES = 400
+ALPHA = 0.05
+_ALONE = (Dependence.INDEPENDENT, Dependence.PAIRS)
+
+Summaries = Sequence[BinaryLabelInferenceAttackSummary]
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The exposure of every target of a subject.
+
+    Attributes
+    ----------
+    subject, attack : str
+        The attack with the highest mean AUC over people.
+    mean : Estimate
+        That mean. Its interval has 95 % confidence over all attacks, and speaks of other releases
+        about the same people.
+    table : DataFrame
+        One row per person, most exposed first: ``target``, ``auc`` by that attack, and ``p_value``,
+        the chance to see as much by any of the attacks if nobody were exposed, corrected for the
+        number of attacks and people (Holm).
+    """
+
+    subject: str
+    attack: str
+    mean: Estimate
+    table: pd.DataFrame
+
+    @property
+    def num_exposed(self) -> int:
+        """Of how many it is certain, with 95 % confidence about all of them together."""
+        return int((self.table["p_value"] <= ALPHA).sum())
+
+    def words(self) -> str:
+        """What came out, in a sentence."""
+        low, middle, high = self.table["auc"].quantile([0.1, 0.5, 0.9])
+        return (
+            f"Of {len(self.table)} people in {self.subject}, {self.num_exposed} are exposed beyond "
+            f"doubt (95% confidence about all of them). Over people, {self.attack} has a mean AUC "
+            f"of {self.mean.value:.2f} ({self.mean.low:.2f} to {self.mean.high:.2f}); one in ten "
+            f"is below {low:.2f}, half are below {middle:.2f}, one in ten is above {high:.2f}."
+        )
+
+
+def exposed_people(record: AuditRecord) -> list[People]:
+    """The people of every audited subject that was judged about several of them."""
+    found = [_people(subject) for subject in record.audited]
+    return [people for people in found if people is not None]
+
+
+def constant_scores(record: AuditRecord) -> list[str]:
+    """A warning for each attack that says the same of every trial."""
+    said = []
+    for subject in record.subjects:
+        for attack, summaries in _by_attack(subject).items():
+            mute = [one for one in summaries if _is_constant(one)]
+            if mute:
+                about = "every target" if len(mute) == len(summaries) else f"{len(mute)} targets"
+                said.append(
+                    f"{attack} gave all trials of {subject.name} the same score for {about}: it "
+                    f"saw nothing there, and its result says nothing about privacy. Choose another "
+                    f"attack, or another distance or feature."
+                )
+    return said
+
+
+def _is_constant(summary: BinaryLabelInferenceAttackSummary) -> bool:
+    scores = summary.scores
+    return scores is not None and len(scores) > 1 and bool((scores == scores[0]).all())
+
+
+def _by_attack(subject: AuditedSubject) -> dict[str, list[BinaryLabelInferenceAttackSummary]]:
+    found: dict[str, list[BinaryLabelInferenceAttackSummary]] = {}
+    for summary in subject.summaries:
+        if isinstance(summary, BinaryLabelInferenceAttackSummary) and summary.scores is not None:
+            found.setdefault(str(summary.attack), []).append(summary)
+    return found
+
+
+def _people(subject: AuditedSubject) -> People | None:
+    by_attack = {
+        attack: summaries
+        for attack, summaries in _by_attack(subject).items()
+        if _are_people(summaries)
+    }
+    names = [tuple(str(one.target_id) for one in mine) for mine in by_attack.values()]
+    if not names or len(set(names)) > 1:
+        return None  # attacks that crashed on some people cannot be compared over all
+    tables = {attack: _stacked(mine) for attack, mine in by_attack.items()}
+    areas = {attack: column_aucs(*table) for attack, table in tables.items()}
+    if any(np.isnan(found).any() for found in areas.values()):
+        return None
+    best = max(areas, key=lambda attack: float(areas[attack].mean()))
+    p_values = np.min([_p_values(*table) for table in tables.values()], axis=0)
+    table = pd.DataFrame(
+        {
+            "target": names[0],
+            "auc": areas[best],
+            "p_value": holm(np.minimum(1.0, p_values * len(tables))),
+        }
+    )
+    mean = _mean_over_people(*tables[best], _groups(by_attack[best][0]), len(tables))
+    ordered = table.sort_values(["auc", "target"], ascending=[False, True], ignore_index=True)
+    return People(subject.name, best, mean, ordered)
+
+
+def _are_people(summaries: Summaries) -> bool:
+    """Whether these are several targets of the same releases, each judged by itself."""
+    if len(summaries) < FEWEST_PEOPLE or any(one.dependence not in _ALONE for one in summaries):
+        return False
+    first = _groups(summaries[0])
+    return all(np.array_equal(_groups(one), first) for one in summaries)
+
+
+def _groups(summary: BinaryLabelInferenceAttackSummary) -> np.ndarray:
+    return np.arange(len(summary)) if summary.groups is None else summary.groups
+
+
+def _stacked(summaries: Summaries) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and secrets, (releases, people)."""
+    scores = np.stack([np.nan_to_num(np.asarray(one.scores, float)) for one in summaries], axis=1)
+    return scores, np.stack([one.labels.astype(bool) for one in summaries], axis=1)
+
+
+def _p_values(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """Rank-sum test of each person, one-sided; on pairs of equal backgrounds it is careful."""
+    from scipy.stats import mannwhitneyu
+
+    found = []
+    for mine, secret in zip(scores.T, positive.T, strict=True):
+        test = mannwhitneyu(mine[secret], mine[~secret], alternative="greater", method="asymptotic")
+        found.append(1.0 if np.isnan(test.pvalue) else float(test.pvalue))
+    return np.array(found)
+
+
+def _mean_over_people(
+    scores: np.ndarray, positive: np.ndarray, groups: np.ndarray, attacks: int
+) -> Estimate:
+    """Mean AUC; groups of releases are drawn again with all people that they are about."""
+    rng = stream(0)
+    rows_of = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    drawn = []
+    for _ in range(RESAMPLES):
+        chosen = rng.integers(len(rows_of), size=len(rows_of))
+        rows = np.concatenate([rows_of[group] for group in chosen])
+        drawn.append(np.nanmean(column_aucs(scores[rows], positive[rows])))
+    value = float(column_aucs(scores, positive).mean())
+    ends = percentile_interval(drawn, value, shared_confidence(1 - ALPHA, attacks))
+    return Estimate(value, ends.low, ends.high)
