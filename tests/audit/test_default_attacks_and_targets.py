@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapas.audit import Audit, audit_from_values
+from tapas.audit import Audit, audit_file_schema, audit_from_values
 from tapas.audit._default_attacks import default_attacks
 from tapas.errors import ConfigError, TapasWarning
 from tapas.game import MEMBERSHIP, PROPERTY, Goal, Setting
@@ -107,3 +107,11 @@ def test_an_attack_that_sees_nothing_is_warned_about() -> None:
     )
     with pytest.warns(TapasWarning, match="the same score for every target"):
         audit.run(n_jobs=1)
+
+
+def test_the_schema_knows_attacks_by_name_and_files_without() -> None:
+    attacks = audit_file_schema()["properties"]["attacks"]
+    listed, nothing = attacks["anyOf"]
+    assert {"type": "string"} in listed["items"]["anyOf"]
+    assert nothing == {"type": "null"}
+    assert "items" not in attacks

@@ -144,7 +144,9 @@ def audit_file_schema() -> dict[str, Any]:
     generator = {"anyOf": [name, {"$ref": "#/$defs/GeneratorPart"}]}
     several = {"type": "array", "minItems": 1, "items": generator}
     keys["generator"] = {**keys["generator"], "anyOf": [*generator["anyOf"], several]}
-    keys["attacks"]["items"] = {"anyOf": [name, {"$ref": "#/$defs/ComponentPart"}]}
+    attack = {"anyOf": [name, {"$ref": "#/$defs/ComponentPart"}]}
+    attacks = {"type": "array", "minItems": 1, "items": attack}
+    keys["attacks"]["anyOf"] = [attacks, {"type": "null"}]
     names = {"enum": ["membership", "canaries"]}
     keys["goal"] = {"anyOf": [names, {"$ref": "#/$defs/GoalPart"}]}
     return {
