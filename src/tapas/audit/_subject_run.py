@@ -5,8 +5,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from tapas.audit._failed_trials import with_failures, without_failures
 from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
 from tapas.engine import Progress, Workers, guarded
@@ -190,7 +188,6 @@ class SubjectRun:
         """Let an attack judge what it has not judged yet; what was observed is read once."""
         boards: dict[int, Board] = {}
         game = self.player.game
-        labels, coins = game.target_labels, game.setting.coins
         for part in parts:
             try:
                 known = part.num_judged
@@ -200,7 +197,7 @@ class SubjectRun:
                     new = boards[known].of_targets(part.targets)
                     with guarded():
                         part.judged.append(judge(part.scorer, new))
-                table = self._table(part, labels[part.targets], coins)
+                table = ScoreTable.of_game(game, part.attack.label, part.targets, part.judged)
                 table = with_failures(table, self.player, count, part.targets)
                 summaries = table.summaries()
             except (MechanismError, StoreError):
@@ -211,25 +208,6 @@ class SubjectRun:
             first = part.targets.start or 0
             for number, summary in enumerate(summaries):
                 found[first + number, position] = summary
-
-    def _table(self, part: _Part, targets: tuple[str, ...], coins: bool) -> ScoreTable:
-        game = self.player.game
-        scores = [one.scores for one in part.judged if one.scores is not None]
-        boards = [one.board for one in part.judged]
-        return ScoreTable(
-            scores=np.concatenate(scores) if len(scores) == len(boards) else None,
-            decisions=np.concatenate([one.decisions for one in part.judged]),
-            secrets=np.concatenate([board.secrets for board in boards]),
-            groups=np.concatenate([board.groups for board in boards]),
-            targets=targets,
-            goal=game.goal,
-            relation=game.relation,
-            mechanism=game.label,
-            attack=part.attack.label,
-            data=game.data_label,
-            coins=coins,
-            inputs_alone=game.inputs_alone,
-        )
 
     def _ask(
         self,

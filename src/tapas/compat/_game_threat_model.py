@@ -351,24 +351,8 @@ class GameThreatModel(TrainableThreatModel):
 
     def _summary(self, judged: Judgement, attack: AttackDoors) -> Any:
         """An AttackSummary; a user's subclass may wrap results as it likes."""
-        return self._table(judged, attack.label).summaries()[0]
-
-    def _table(self, judged: Judgement, attack_label: str) -> ScoreTable:
-        game = self.game
-        return ScoreTable(
-            scores=judged.scores,
-            decisions=judged.decisions,
-            secrets=judged.board.secrets,
-            groups=judged.board.groups,
-            targets=game.target_labels[self._targets],
-            goal=game.goal,
-            relation=game.relation,
-            mechanism=game.label,
-            attack=attack_label,
-            data=game.data_label,
-            coins=game.setting.coins,
-            inputs_alone=game.inputs_alone,
-        )
+        table = ScoreTable.of_game(self.game, attack.label, self._targets, [judged])
+        return table.summaries()[0]
 
 
 def _refuse_nothing(number: int) -> None:

@@ -1,11 +1,12 @@
 """The one result of an attack: scores, decisions and secrets of releases x targets."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tapas.errors import ConfigError
-from tapas.game import Goal, Relation, Value
+from tapas.game import Game, Goal, Judgement, Relation, Value
 from tapas.results._inference import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
 from tapas.results._label_inference import (
     About,
@@ -59,6 +60,27 @@ class ScoreTable:
     data: str = ""
     coins: bool = False
     inputs_alone: np.ndarray | None = None
+
+    @classmethod
+    def of_game(
+        cls, game: Game, attack: str, targets: slice, judged: Sequence[Judgement]
+    ) -> "ScoreTable":
+        """What an attack said of some targets of a game, in one go or look by look."""
+        scores = [one.scores for one in judged if one.scores is not None]
+        return cls(
+            scores=np.concatenate(scores) if len(scores) == len(judged) else None,
+            decisions=np.concatenate([one.decisions for one in judged]),
+            secrets=np.concatenate([one.board.secrets for one in judged]),
+            groups=np.concatenate([one.board.groups for one in judged]),
+            targets=game.target_labels[targets],
+            goal=game.goal,
+            relation=game.relation,
+            mechanism=game.label,
+            attack=attack,
+            data=game.data_label,
+            coins=game.setting.coins,
+            inputs_alone=game.inputs_alone,
+        )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "decisions", np.asarray(self.decisions))

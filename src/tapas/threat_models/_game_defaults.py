@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from tapas import __version__
+from tapas._random import TrialPart, stream
 from tapas._spec import Spec, attributes_of, spec_of
 from tapas.game import Address, Phase, Relation
 
@@ -15,6 +16,13 @@ class GameDefaults:
 
     A subclass is a frozen dataclass; what it says of itself in `_identity` tells it from others.
     """
+
+    seed: int
+
+    @property
+    def target_labels(self) -> tuple[str, ...]:
+        """Display names of those that attacks are judged by."""
+        raise NotImplementedError
 
     @property
     def relation(self) -> Relation | None:
@@ -42,6 +50,18 @@ class GameDefaults:
     def within(self, seconds: float | None) -> Self:
         """The same game: nothing is run that could take long."""
         return self
+
+    def judged(self, phase: Phase) -> np.ndarray:
+        """All targets, in both phases."""
+        return np.ones(len(self.target_labels), dtype=bool)
+
+    def observation_rng(self, address: Address) -> np.random.Generator:
+        """What an observer draws from."""
+        return address.stream(TrialPart.OBSERVATION)
+
+    def fitting_rng(self) -> np.random.Generator:
+        """What an attack draws from when it learns."""
+        return stream(self.seed)
 
     def caution(self, address: Address) -> str | None:
         """There is nothing to probe."""

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
 
-from tapas._random import TrialPart, resolve_seed, stream
+from tapas._random import resolve_seed
 from tapas._spec import digest_of
 from tapas._validate import listing
 from tapas.compat import TargetViews
@@ -36,7 +37,7 @@ from tapas.game import (
     as_array,
 )
 from tapas.threat_models._game_defaults import GameDefaults
-from tapas.threat_models._labellers import TargetsLike, table_of_targets
+from tapas.threat_models._labellers import TargetsLike, masked, table_of_targets
 from tapas.threat_models._planting import AttributePlanting
 
 _TRUTHS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -116,27 +117,11 @@ class ImportedGame(GameDefaults):
 
     def briefing(self, phase: Phase) -> TableBriefing:
         """What an attack is told; a sensitive value is masked."""
-        targets = self.targets
-        if self.goal.attribute is not None:
-            masked = targets.table.with_value(str(self.goal.attribute), None)
-            targets = TabularDataset.from_table(masked, targets.description)
-        return TableBriefing(self.goal, targets, self.auxiliary)
-
-    def judged(self, phase: Phase) -> np.ndarray:
-        """All targets."""
-        return np.ones(len(self.targets), dtype=bool)
+        return TableBriefing(self.goal, masked(self.targets, self.goal), self.auxiliary)
 
     def play(self, addresses: Sequence[Address]) -> list[Trial]:
         """Read the releases."""
         return [self._read(address) for address in addresses]
-
-    def observation_rng(self, address: Address) -> np.random.Generator:
-        """What an observer draws from."""
-        return address.stream(TrialPart.OBSERVATION)
-
-    def fitting_rng(self) -> np.random.Generator:
-        """What an attack draws from when it learns."""
-        return stream(self.seed)
 
     def _trials(self, phase: Phase) -> ImportedTrials:
         return self.train if phase == "train" else self.test
@@ -235,6 +220,16 @@ class ImportedThreatModel(TargetViews):
         return TabularRecord.from_dataset(self._game.targets.take([self.current_label]))
 
 
+class ImportOptions(TypedDict, total=False):
+    """What is said of imported releases beside the labels, as in `ImportedThreatModel`."""
+
+    auxiliary: Dataset | None
+    independent: bool
+    label: str | None
+    seed: int | None
+    n_jobs: int | None
+
+
 class ImportedMIA(ImportedThreatModel):
     """Membership inference in releases that somebody else made.
 
@@ -251,24 +246,9 @@ class ImportedMIA(ImportedThreatModel):
         target_record: TargetsLike,
         *,
         relation: Relation | None = None,
-        auxiliary: Dataset | None = None,
-        independent: bool = False,
-        label: str | None = None,
-        seed: int | None = None,
-        n_jobs: int | None = None,
+        **options: Unpack[ImportOptions],
     ) -> None:
-        super().__init__(
-            folder,
-            labels,
-            target_record,
-            MEMBERSHIP,
-            relation=relation,
-            auxiliary=auxiliary,
-            independent=independent,
-            label=label,
-            seed=seed,
-            n_jobs=n_jobs,
-        )
+        super().__init__(folder, labels, target_record, MEMBERSHIP, relation=relation, **options)
 
 
 class ImportedAIA(ImportedThreatModel):
@@ -290,26 +270,11 @@ class ImportedAIA(ImportedThreatModel):
         target_record: TargetsLike,
         sensitive_attribute: str,
         attribute_values: Sequence[Value],
-        *,
-        auxiliary: Dataset | None = None,
-        independent: bool = False,
-        label: str | None = None,
-        seed: int | None = None,
-        n_jobs: int | None = None,
+        **options: Unpack[ImportOptions],
     ) -> None:
         targets = table_of_targets(target_record)
-        super().__init__(
-            folder,
-            labels,
-            targets,
-            AttributePlanting(targets, sensitive_attribute, tuple(attribute_values)).goal,
-            relation="replace",
-            auxiliary=auxiliary,
-            independent=independent,
-            label=label,
-            seed=seed,
-            n_jobs=n_jobs,
-        )
+        goal = AttributePlanting(targets, sensitive_attribute, tuple(attribute_values)).goal
+        super().__init__(folder, labels, targets, goal, relation="replace", **options)
         self.sensitive_attribute = sensitive_attribute
         self.attribute_values = attribute_values
 

@@ -51,6 +51,14 @@ def table_of_targets(given: TargetsLike) -> TabularDataset:
     return targets
 
 
+def masked(targets: TabularDataset, goal: Goal) -> TabularDataset:
+    """Targets as an attack is told of them: without the value that it is after."""
+    if goal.attribute is None:
+        return targets
+    table = targets.table.with_value(str(goal.attribute), None)
+    return TabularDataset.from_table(table, targets.description)
+
+
 class PlantingLabeller(AttackerKnowledgeWithLabel):
     """Draws a background, plants secrets in it."""
 
@@ -74,10 +82,8 @@ class PlantingLabeller(AttackerKnowledgeWithLabel):
         targets = self.target_records
         if not isinstance(targets, TabularDataset):
             return Briefing(self.goal, num_labels=self.planting.num_targets)
-        if self.goal.attribute is not None:
-            masked = targets.table.with_value(str(self.goal.attribute), None)
-            targets = TabularDataset.from_table(masked, targets.description)
-        return TableBriefing(self.goal, targets, self.attacker_knowledge.auxiliary)
+        auxiliary = self.attacker_knowledge.auxiliary
+        return TableBriefing(self.goal, masked(targets, self.goal), auxiliary)
 
     @property
     def draws_from_globals(self) -> bool:

@@ -95,10 +95,6 @@ class ModelAttributeGame(GameDefaults):
         told = told[: len(self.targets)]
         return told[:, 1] if len(self.values) == 2 else told
 
-    def judged(self, phase: Phase) -> np.ndarray:
-        """All targets."""
-        return np.ones(len(self.targets), dtype=bool)
-
     def play(self, addresses: Sequence[Address]) -> list[Trial]:
         """The model, and what the attribute really was."""
         truth = self.targets.values_of(self.attribute)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from tapas._random import Parts, part_stream, resolve_seed, stream
+from tapas._random import Parts, part_stream, resolve_seed
 from tapas._validate import check_probability
 from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset
@@ -123,10 +123,6 @@ class ObservedGame(GameDefaults):
     def observation_rng(self, address: Address) -> np.random.Generator:
         """What an observer draws from."""
         return part_stream(self.seed, Parts.OBSERVING_FILE, PHASES.index(address.phase))
-
-    def fitting_rng(self) -> np.random.Generator:
-        """What an attack draws from when it learns."""
-        return stream(self.seed)
 
     def _side(self, phase: Phase) -> Candidates[TabularDataset]:
         if phase == "test":

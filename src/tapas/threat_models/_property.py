@@ -137,10 +137,6 @@ class PropertyGame(GameDefaults):
         """What an attack is told: which records it may ask about."""
         return ModelBriefing(goal=self.goal, targets=self.probes, access=self.access)
 
-    def judged(self, phase: Phase) -> np.ndarray:
-        """The one secret."""
-        return np.ones(1, dtype=bool)
-
     def play(self, addresses: Sequence[Address]) -> list[Trial]:
         """Models of both kinds in turn."""
         phase, numbers = addresses[0].phase, [address.index for address in addresses]

@@ -4,11 +4,12 @@ import asyncio
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from tapas._random import TrialPart, stream
+from tapas._random import TrialPart
 from tapas._validate import listing
 from tapas.datasets import Dataset, TabularDataset
 from tapas.engine import CodeExitError, TimeLimitError, guarded
@@ -89,7 +90,7 @@ class TargetedGame(GameDefaults):
     def _identity(self) -> Mapping[str, object]:
         return {"data": self.data, "mechanism": self.mechanism, "seed": self.seed}
 
-    @property
+    @cached_property
     def setting(self) -> Setting:
         """What the game offers to attacks."""
         briefing = self.briefing("test")
@@ -105,7 +106,7 @@ class TargetedGame(GameDefaults):
             coins=self.judges_together,
         )
 
-    @property
+    @cached_property
     def target_labels(self) -> tuple[str, ...]:
         """Display names of the targets."""
         if isinstance(self.data, PlantingLabeller):
@@ -145,14 +146,6 @@ class TargetedGame(GameDefaults):
     def judged(self, phase: Phase) -> np.ndarray:
         """All targets, in both phases."""
         return np.ones(self.num_labels, dtype=bool)
-
-    def observation_rng(self, address: Address) -> np.random.Generator:
-        """What an observer draws from."""
-        return address.stream(TrialPart.OBSERVATION)
-
-    def fitting_rng(self) -> np.random.Generator:
-        """What an attack draws from when it learns."""
-        return stream(self.seed)
 
     # -- playing -----------------------------------------------------------------------------
 
