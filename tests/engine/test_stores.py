@@ -77,6 +77,25 @@ def test_a_missing_entry_is_named(store: Store) -> None:
         store.load("x")
 
 
+@pytest.mark.parametrize("prefix", ["odd\0", "odd\0n", "ö"])
+def test_keys_are_found_by_a_prefix_of_any_characters(store: Store, prefix: str) -> None:
+    for key in ("odd", "odd\0name", "odd\0other", "oddity", "öl", "o"):
+        store.save(key, Entry())
+    expected = {"odd\0": ["odd\0name", "odd\0other"], "odd\0n": ["odd\0name"], "ö": ["öl"]}
+    assert list(store.keys(prefix)) == expected[prefix]
+
+
+def test_a_small_value_in_the_place_of_a_large_one_leaves_no_file(tmp_path: Path) -> None:
+    with FolderStore(tmp_path) as store:
+        store.save("x", _large())
+        store.save("y", _large())
+        assert len(list((tmp_path / "entries").iterdir())) == 2
+        store.save("x", Entry({}, {"b": 1}))
+        assert len(list((tmp_path / "entries").iterdir())) == 1
+        assert store.load("x").notes == {"b": 1}
+        assert len(store.load("y").arrays["table"]) == 100_000
+
+
 def test_keys_are_found_by_prefix_in_order(store: Store) -> None:
     for key in ("b/2", "a/10", "a/02", "a%/1"):
         store.save(key, Entry())

@@ -89,14 +89,16 @@ class FolderStore(Store):
         """Keep a value: the file first, whole, then the row that makes it count."""
         content = entry.to_bytes()
         about = (key, entry_digest(key, content), len(content))
+        name = f"{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}.npz"
+        file, is_small = self._files / name, len(content) <= LARGEST_INLINE
+        place = (content, None) if is_small else (None, name)
         try:
-            if len(content) <= LARGEST_INLINE:
-                row: tuple[Cell, ...] = (*about, content, None)
-            else:
-                name = f"{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}.npz"
-                write_bytes(self._files / name, content)
-                row = (*about, None, name)
-            self._execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", *row)
+            if not is_small:
+                write_bytes(file, content)
+            insert = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)"
+            self._execute(insert, *about, *place)
+            if is_small:
+                file.unlink(missing_ok=True)  # of a larger value before it
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"{key!r} cannot be written to {self.folder}: {error}") from error
 
@@ -109,10 +111,11 @@ class FolderStore(Store):
 
     def keys(self, prefix: str = "") -> Iterator[str]:
         """Names that begin with `prefix`, in order."""
+        beginning = prefix.encode()  # as bytes, because texts of sqlite may end at a zero
         rows = self._rows(
-            "SELECT key FROM entries WHERE substr(key, 1, ?) = ? ORDER BY key",
-            len(prefix),
-            prefix,
+            "SELECT key FROM entries WHERE substr(CAST(key AS BLOB), 1, ?) = ? ORDER BY key",
+            len(beginning),
+            beginning,
         )
         return (key for (key,) in rows)
 

@@ -1,5 +1,6 @@
 """What most games have in common."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Self
 
@@ -11,7 +12,7 @@ from tapas._spec import Spec, attributes_of, spec_of
 from tapas.game import Address, Phase, Relation
 
 
-class GameDefaults:
+class GameDefaults(ABC):
     """A game whose trials are played one by one, by means that take a seed.
 
     A subclass is a frozen dataclass; what it says of itself in `_identity` tells it from others.
@@ -20,9 +21,9 @@ class GameDefaults:
     seed: int
 
     @property
+    @abstractmethod
     def target_labels(self) -> tuple[str, ...]:
         """Display names of those that attacks are judged by."""
-        raise NotImplementedError
 
     @property
     def relation(self) -> Relation | None:
