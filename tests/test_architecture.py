@@ -100,8 +100,8 @@ PUBLIC = {
         ComparisonPage RecordComparison compare_records""",
     "models": """Access AccessError CallableModel CallableTrainer Classifier
         EncodedModel Inputs MLPModel Model OneHotInputs OnnxModel QueryBudgetError
-        RecordEncoding Records SklearnModel SklearnTrainer TorchMLPTrainer TorchModel
-        Trainer TrainingSets as_model records_from_table""",
+        RecordEncoding Records ShapedModel ShapedTrainer SklearnModel SklearnTrainer
+        TorchMLPTrainer TorchModel Trainer TrainingSets as_model records_from_table""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared Game Goal Judgement Kind Ledger MethodObserver ModelBriefing Needs
         Observation Observer Phase Player PlaysConcurrently Relation Release Samples

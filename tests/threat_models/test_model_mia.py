@@ -329,7 +329,7 @@ def test_an_attack_that_does_not_fit_is_refused_with_one_that_does(game: tuple) 
             attack.train(labels)
     scores = ModelMIA(model, members, others, seed=0)
     for attack in (LiRA(), RMIA("offline"), CalibratedLossMIA()):
-        with pytest.raises(IncompatibleAttackError, match="LossMIA, BlackBoxMIA or QuantileMIA"):
+        with pytest.raises(IncompatibleAttackError, match="LossMIA, CertaintyMIA or BlackBoxMIA"):
             attack.train(scores)
     two = ModelMIA(model, members, others, trainer=DecisionTreeClassifier(), num_shadows=2, seed=0)
     with pytest.raises(IncompatibleAttackError, match="at least 4 reference models, there are 2"):

@@ -12,6 +12,7 @@ from tapas.models._model import Model, QueryBudgetError
 from tapas.models._one_hot import OneHotInputs
 from tapas.models._onnx import OnnxModel
 from tapas.models._records import Records
+from tapas.models._shaped import ShapedModel, ShapedTrainer
 from tapas.models._sklearn import SklearnModel
 from tapas.models._sklearn_trainer import SklearnTrainer
 from tapas.models._table_records import records_from_table
@@ -35,6 +36,8 @@ __all__ = [
     "QueryBudgetError",
     "RecordEncoding",
     "Records",
+    "ShapedModel",
+    "ShapedTrainer",
     "SklearnModel",
     "SklearnTrainer",
     "TorchMLPTrainer",

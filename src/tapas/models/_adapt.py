@@ -28,7 +28,8 @@ def as_model(
     ----------
     obj : object
         A fitted scikit-learn classifier or pipeline, a torch module, the path of an ``.onnx``
-        file, any ``callable(X)`` that returns probabilities or labels, or a `Model`.
+        file, any ``callable(X)`` that returns probabilities or labels, an object whose ``predict``
+        does (Keras, boosters), or a `Model`.
     classes : array-like, optional
         Class labels in the order of the model's outputs. Needed for a callable. For a fitted
         estimator or a `Model`, which know their classes, it reorders the columns; a class that
@@ -59,6 +60,8 @@ def as_model(
         model = SklearnModel(cast(FittedClassifier, obj), batch_size=batch_size)
         return model if classes is None else model.aligned(classes)
     function = getattr(obj, "predict_proba", obj)
+    if not callable(function):
+        function = getattr(obj, "predict", obj)  # boosters and networks that have nothing else
     if callable(function):
         if classes is None:
             raise ConfigError(

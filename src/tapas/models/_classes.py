@@ -15,6 +15,8 @@ def as_labels(y: ArrayLike, name: str = "y") -> np.ndarray:
     labels = y.to_numpy() if isinstance(y, (pd.Series, pd.Index)) else np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
+    if labels.ndim == 2 and _is_one_hot(labels):
+        labels = labels.argmax(axis=1)
     if labels.ndim != 1:
         raise SchemaError(
             f"{name} must hold one class label per record, got an array of shape {labels.shape}"
@@ -26,6 +28,14 @@ def as_labels(y: ArrayLike, name: str = "y") -> np.ndarray:
             f"those records out"
         )
     return labels
+
+
+def _is_one_hot(labels: np.ndarray) -> bool:
+    """Whether each row marks one class."""
+    if labels.dtype.kind not in "biuf":
+        return False
+    marked = (labels == 1).sum(axis=1) == 1
+    return bool(marked.all() and ((labels == 0) | (labels == 1)).all())
 
 
 def as_classes(classes: ArrayLike) -> np.ndarray:

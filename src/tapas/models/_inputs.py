@@ -15,11 +15,11 @@ ColumnType: TypeAlias = np.dtype | pd.api.extensions.ExtensionDtype
 
 
 def as_rows(X: Inputs | ArrayLike) -> Inputs:
-    """Return a data frame as it is and anything else as a two-dimensional array."""
+    """Return a data frame as it is and anything else as an array with one record in each row."""
     if isinstance(X, pd.DataFrame):
         return X
     rows = np.asarray(X)
-    if rows.ndim != 2:
+    if rows.ndim < 2:
         raise SchemaError(
             f"X must be a data frame or an array of shape (records, columns), got shape "
             f"{rows.shape}; one record x is x[None, :]"

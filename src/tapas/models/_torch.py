@@ -1,12 +1,13 @@
 """Torch modules as models."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from tapas.errors import ConfigError, SchemaError
+from tapas.errors import ConfigError, MechanismError, SchemaError
 from tapas.models._access import Access
 from tapas.models._inputs import Inputs
 from tapas.models._model import BATCH_SIZE, Model
@@ -20,7 +21,8 @@ class TorchModel(Model):
     """A trained ``torch.nn.Module`` that maps rows of numbers to one output per class.
 
     Queries run in evaluation mode and without gradients, on the module's device and in the type of
-    its parameters; the mode is put back afterwards.
+    its parameters (whole numbers where it has an embedding); the mode is put back afterwards. Of
+    several outputs the first is read, of an output object its ``logits``.
 
     Parameters
     ----------
@@ -69,15 +71,35 @@ class TorchModel(Model):
         import torch
 
         like = next(self._module.parameters(), torch.empty(0))
-        inputs = torch.as_tensor(_numbers(X)).to(device=like.device, dtype=like.dtype)
+        takes_tokens = any(isinstance(part, torch.nn.Embedding) for part in self._module.modules())
+        inputs = torch.as_tensor(_numbers(X)).to(device=like.device)
+        inputs = inputs.round().long() if takes_tokens else inputs.to(dtype=like.dtype)
         was_training = self._module.training
         self._module.eval()
         try:
             with torch.no_grad():
-                raw = self._module(inputs).detach().cpu()
+                raw = _first_output(self._module(inputs)).detach().cpu()
         finally:
             self._module.train(was_training)
         return (raw.double() if raw.is_floating_point() else raw).numpy()
+
+
+def _first_output(answer: object) -> "torch.Tensor":
+    """What a module returns: a tensor, the first of several, or an object with ``logits``."""
+    if isinstance(answer, Mapping):
+        answer = answer.get("logits", next(iter(answer.values()), None))
+    elif hasattr(answer, "logits"):
+        answer = answer.logits
+    elif isinstance(answer, (tuple, list)):
+        answer = answer[0]
+    import torch
+
+    if not isinstance(answer, torch.Tensor):
+        raise MechanismError(
+            f"a torch module must return a tensor, several of which the first is meant, or an "
+            f"object with logits, got {type(answer).__name__}"
+        )
+    return answer
 
 
 def _numbers(X: Inputs) -> np.ndarray:

@@ -33,13 +33,20 @@ from tapas.models import (
     Model,
     RecordEncoding,
     Records,
+    ShapedModel,
+    ShapedTrainer,
     SklearnTrainer,
     Trainer,
     as_model,
 )
 from tapas.threat_models._game_defaults import GameDefaults, names_of
 from tapas.threat_models._inputs_alone import told_by_inputs
-from tapas.threat_models._model_records import RecordsLike, as_records, check_same_columns
+from tapas.threat_models._model_records import (
+    RecordsLike,
+    as_records,
+    check_same_columns,
+    shape_of,
+)
 from tapas.threat_models._reference_models import (
     ReferencePlan,
     pool_of_others,
@@ -300,7 +307,7 @@ class ModelMIA(GameThreatModel):
     ----------
     model : object
         What is about to be released: anything that `tapas.models.as_model` takes.
-    members, non_members : (X, y) or Records
+    members, non_members : (X, y), Records, or a torch data set or loader of such pairs
         Records it was trained on, and records it was not. `members` should be the whole training
         set, because shadow models are trained on as many records.
     access : {"scores", "labels", "parameters"}
@@ -354,7 +361,11 @@ class ModelMIA(GameThreatModel):
         label: str = "records",
     ) -> None:
         super().__init__(n_jobs=n_jobs, executor=executor)
-        audited = as_model(model)
+        audited, shadows = as_model(model), _as_trainer(trainer)
+        shape = shape_of(members, "members")
+        if shape is not None:
+            audited = ShapedModel(audited, shape)
+            shadows = None if shadows is None else ShapedTrainer(shadows, shape)
         shown = Access.parse(access)
         audited.restricted(shown)
         sides = _checked_sides(audited, members, non_members)
@@ -372,7 +383,7 @@ class ModelMIA(GameThreatModel):
             known=known,
             candidates=judged,
             population=_checked_population(population, audited, sides[0]),
-            trainer=_as_trainer(trainer),
+            trainer=shadows,
             num_shadows=check_count(num_shadows, "num_shadows", minimum=2),
             num_members=len(sides[0]),
             train_on_targets=not made_up if train_on_targets is None else train_on_targets,

@@ -1,6 +1,7 @@
 """Records that are given to a threat model about a trained model."""
 
 from collections.abc import Sequence
+from typing import Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -10,18 +11,54 @@ from tapas._validate import listing
 from tapas.errors import SchemaError
 from tapas.models import Records
 
-RecordsLike = Records | tuple[pd.DataFrame | ArrayLike, ArrayLike] | Sequence[ArrayLike]
+
+class LabelledItems(Protocol):
+    """A data set of torch, or anything that gives (inputs, class) by number."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, number: int, /) -> Sequence[ArrayLike]: ...
+
+
+RecordsLike = (
+    Records | tuple[pd.DataFrame | ArrayLike, ArrayLike] | Sequence[ArrayLike] | LabelledItems
+)
 
 
 def as_records(given: RecordsLike, name: str) -> Records:
-    """Read (X, y) or `Records`."""
+    """Read (X, y), labelled items or `Records`; records that are no rows are laid out as such."""
     if isinstance(given, Records):
         return given
-    if not isinstance(given, (tuple, list)) or len(given) != 2:
+    X, y = _pair(given, name)
+    if not isinstance(X, pd.DataFrame) and X.ndim > 2:
+        X = X.reshape(len(X), -1)
+    return Records(X, y)
+
+
+def shape_of(given: RecordsLike, name: str) -> tuple[int, ...] | None:
+    """Shape of one record where that is no row: an image, a sequence of vectors."""
+    if isinstance(given, Records):
+        return None
+    X, _ = _pair(given, name)
+    return X.shape[1:] if not isinstance(X, pd.DataFrame) and X.ndim > 2 else None
+
+
+def _pair(given: RecordsLike, name: str) -> tuple[pd.DataFrame | np.ndarray, np.ndarray]:
+    items = getattr(given, "dataset", given)  # that of a data loader
+    if isinstance(items, (tuple, list)) and len(items) == 2:
+        X, y = items
+        return (X if isinstance(X, pd.DataFrame) else np.asarray(X)), np.asarray(y)
+    refused = (tuple, list, str, np.ndarray, pd.DataFrame, pd.Series)
+    by_number = hasattr(items, "__len__") and hasattr(items, "__getitem__")
+    if isinstance(items, refused) or not by_number:
         raise SchemaError(
-            f"{name} must be a pair (X, y) or tapas.models.Records, got {type(given).__name__}"
+            f"{name} must be a pair (X, y), a data set of such pairs or tapas.models.Records, got "
+            f"{type(given).__name__}"
         )
-    return Records(given[0], np.asarray(given[1]))
+    labelled = cast(LabelledItems, items)
+    rows = [labelled[number] for number in range(len(labelled))]
+    X = np.stack([np.asarray(row[0]) for row in rows])
+    return X, np.asarray([np.asarray(row[1]).item() for row in rows])
 
 
 def check_same_columns(records: Records, reference: Records, name: str) -> None:
