@@ -32,9 +32,9 @@ PUBLIC = {
         Reading TableFile TabularDataset TabularRecord choices_from_words create_canary load_sample
         locate most_isolated pack_table read_file read_frame read_schema_beside
         read_table record_isolation select_vulnerable_records unpack_table write_table""",
-    "engine": """CodeExitError Entry FolderStore LostError MemoryStore Progress Silent Store
-        TaskFailedError TimeLimitError Workers damaged_entries end_family end_workers guarded
-        interruptible open_progress run_tasks salvage tell_limits""",
+    "engine": """FAILURES CodeExitError Entry FolderStore LostError MemoryStore Progress Silent
+        Store TaskFailedError TimeLimitError Workers damaged_entries end_family end_workers guarded
+        interruptible log_failure open_progress run_tasks salvage tell_limits told""",
     "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
         GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw

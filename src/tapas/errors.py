@@ -72,6 +72,9 @@ class MechanismError(TapasError, RuntimeError):
     phase, index, seed
         Address of the failed trial, when the failure happened inside one:
         ``threat_model.draw_trial(phase, index)`` replays it.
+    shared : str
+        The same without words of the mechanism, which may hold private values: for records, pages
+        and logs of machines that others read.
     """
 
     def __init__(
@@ -81,14 +84,17 @@ class MechanismError(TapasError, RuntimeError):
         phase: str | None = None,
         index: int | None = None,
         seed: int | None = None,
+        shared: str = "the mechanism failed",
     ) -> None:
         super().__init__(message)
         self.phase = phase
         self.index = index
         self.seed = seed
+        self.shared = shared
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_mechanism_error, (str(self), self.phase, self.index, self.seed)
+        address = (self.phase, self.index, self.seed)
+        return _rebuild_mechanism_error, (str(self), *address, self.shared)
 
 
 class StoreError(TapasError, OSError):
@@ -116,6 +122,6 @@ class ReproducibilityWarning(TapasWarning):
 
 
 def _rebuild_mechanism_error(
-    message: str, phase: str | None, index: int | None, seed: int | None
+    message: str, phase: str | None, index: int | None, seed: int | None, shared: str
 ) -> MechanismError:
-    return MechanismError(message, phase=phase, index=index, seed=seed)
+    return MechanismError(message, phase=phase, index=index, seed=seed, shared=shared)

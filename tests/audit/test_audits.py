@@ -243,7 +243,7 @@ def test_failing_trials_are_recorded_counted_and_judged(tmp_path: Path) -> None:
     record = audit.run(tmp_path)
     (subject,) = record.subjects
     assert 5 <= len(subject.failures) <= 30
-    assert "out of luck" in subject.failures[0].message
+    assert "RuntimeError at test_audits.py:" in subject.failures[0].message
     failed = {phase: sum(f.phase == phase for f in subject.failures) for phase in ("train", "test")}
     assert subject.trials == {"train": 20 - failed["train"], "test": 24 - failed["test"]}
     judged = {(len(one), one.dependence is Dependence.UNKNOWN) for one in subject.summaries}
@@ -274,7 +274,7 @@ def test_a_crashing_attack_is_reported_and_the_others_go_on() -> None:
     record = _audit(attacks=[Crashes(), ClosestDistanceMIA()]).run()
     (subject,) = record.subjects
     assert [crash.attack for crash in subject.crashes] == ["Crashes", "Crashes"]
-    assert "no idea what to do" in subject.crashes[0].message
+    assert subject.crashes[0].message.startswith("ValueError at test_audits.py:")
     assert len(subject.summaries) == 2
 
 
@@ -417,4 +417,4 @@ def test_a_run_that_stopped_says_why_nothing_was_judged() -> None:
 
     verdict = decide(_audit(_threat_model(Always())).run(n_jobs=1))
     assert verdict.exit_code == 5
-    assert "out of memory" in verdict.words
+    assert "RuntimeError at test_audits.py:" in verdict.words

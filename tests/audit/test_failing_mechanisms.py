@@ -11,6 +11,7 @@ import pytest
 from tapas.attacks import ClosestDistanceMIA
 from tapas.audit import Audit
 from tapas.datasets import load_sample
+from tapas.errors import ConfigError
 from tapas.generators import Raw
 from tapas.results import AuditRecord, Gate, decide
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
@@ -110,3 +111,8 @@ def test_a_release_has_as_many_records_as_were_asked_for() -> None:
     assert "any_number = True" in str(record.stopped)
     assert decide(record).exit_code == 5
     assert audit(SaysSo()).run(n_jobs=1).complete
+
+
+def test_names_that_would_fill_a_page_are_refused() -> None:
+    with pytest.raises(ConfigError, match="has 50000 characters"):
+        audit(Raw(), title="x" * 50_000)

@@ -282,10 +282,13 @@ def test_torch_that_a_task_imports_is_limited_and_set_free_again() -> None:
     assert run.stdout.strip() == "{1: 1, 2: 1} True"
 
 
-def test_processes_that_left_for_want_of_work_are_replaced() -> None:
+def test_processes_that_left_for_want_of_work_are_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from tapas.engine._process import PROCESSES
 
     collect(work, KEYS[:4], Workers(2))
+    monkeypatch.setattr("tapas.engine._process.OwnProcess.is_alive", True)  # as it seems
     for process in list(PROCESSES._idle):
         process._process.kill()
         process._process.wait()

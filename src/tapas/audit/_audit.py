@@ -20,7 +20,7 @@ from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._stopping import StopEarly
 from tapas.audit._subject_run import SubjectRun
 from tapas.compat import AttackDoors, GameThreatModel, as_attack
-from tapas.engine import Progress, Workers
+from tapas.engine import Progress, Workers, log_failure
 from tapas.errors import ConfigError, MechanismError, TapasWarning
 from tapas.game import PHASES, Ledger, TrialPolicy
 from tapas.results import (
@@ -31,6 +31,8 @@ from tapas.results import (
     LabelInferenceAttackSummary,
     constant_scores,
 )
+
+LONGEST_NAME = 1000  # characters of what pages show again and again
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,15 +121,22 @@ class Audit:
             raise ConfigError("an audit needs at least one threat model")
         object.__setattr__(self, "subjects", subjects)
         object.__setattr__(self, "attacks", self._named_attacks())
-        for name, number, least in (
+        for key, number, least in (
             ("num_train", self.num_train, 0),
             ("num_test", self.num_test, 1),
         ):
             if number is not None:
-                check_count(number, name, minimum=least)
+                check_count(number, key, minimum=least)
         check_count(self.max_failures, "max_failures")
         if self.stop_early is not None and len(subjects) > 1:
             raise ConfigError("stop_early is for audits of one subject")
+        labels = [*(one.label for one in subjects), *(one.label for one in self.attacks)]
+        for name in (self.title, *labels):
+            if len(name) > LONGEST_NAME:
+                raise ConfigError(
+                    f"the name {name[:40]!r}... has {len(name)} characters: give one of at most "
+                    f"{LONGEST_NAME}"
+                )
         self._check_numbers()
 
     def _named_attacks(self) -> tuple[AttackDoors, ...]:
@@ -303,7 +312,8 @@ class Audit:
             run.learn()
             return (*self._tested(run), True)
         except MechanismError as error:
-            return run.judged_before(error), str(error), False
+            log_failure(error.shared, error)
+            return run.judged_before(error), error.shared, False
 
     def _num_looks(self, run: SubjectRun) -> int:
         """How often the results may decide whether trials end."""

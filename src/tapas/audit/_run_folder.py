@@ -15,13 +15,14 @@ from tapas._spec import Plain, Spec, differences, digest_of, spec_of
 from tapas.audit._folder_lock import FolderLock
 from tapas.audit._provenance import provenance
 from tapas.compat import AttackDoors
-from tapas.engine import Entry, FolderStore
+from tapas.engine import FAILURES, Entry, FolderStore
 from tapas.errors import StoreError
 from tapas.game import Game, Ledger, StoredLedger, TableBriefing
 from tapas.results import AuditRecord, append_verdict
 
 QUESTION_FILE = "question.json"
 MANIFEST_FILE = "manifest.json"
+LOG_FILE = "errors.log"
 RECORD_FILE = "record.json"
 QUESTION = "question"
 STORE_FORMAT = 3
@@ -46,6 +47,7 @@ class RunFolder:
         try:
             check_manifest(self.folder / MANIFEST_FILE)
             self._store = FolderStore(self.folder)
+            self._log = _opened_log(self.folder / LOG_FILE)
         except BaseException:
             self._lock.release()
             raise
@@ -59,6 +61,8 @@ class RunFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        FAILURES.removeHandler(self._log)
+        self._log.close()
         self._store.close()
         self._lock.release()
 
@@ -152,6 +156,16 @@ class RunFolder:
             raise StoreError(
                 f"{self.folder} cannot be written: {error.strerror or error}"
             ) from error
+
+
+def _opened_log(path: Path) -> logging.Handler:
+    """What failing code said, for the owner of the folder alone: it may hold private values."""
+    path.touch(mode=0o600)
+    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+    FAILURES.setLevel(logging.INFO)
+    FAILURES.propagate = False
+    FAILURES.addHandler(handler)
+    return handler
 
 
 def check_manifest(path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tapas.audit._failed_trials import with_failures, without_failures
 from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
-from tapas.engine import Progress, Workers, guarded
+from tapas.engine import Progress, Workers, guarded, log_failure, told
 from tapas.errors import MechanismError, StoreError
 from tapas.game import (
     PHASES,
@@ -275,7 +275,8 @@ class SubjectRun:
         return names[0] if len(names) == 1 else _ALL
 
     def _note_crash(self, attack: AttackDoors, target: str, error: Exception) -> None:
-        crash = AttackCrash(attack.label, target, f"{type(error).__name__}: {error}")
+        crash = AttackCrash(attack.label, target, told(error))
+        log_failure(f"{attack.label} crashed on {target}", error)
         if crash not in self.crashes:
             self.crashes.append(crash)
 

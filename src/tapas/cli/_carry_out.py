@@ -51,8 +51,10 @@ def carry_out(
 
 def publish(record: AuditRecord, folder: Path) -> Path:
     """Write the page of a record."""
+    from tapas._files import refuse_links
     from tapas.report import AuditPage
 
+    refuse_links(folder)
     return Path(AuditPage(record).publish(folder)[0])
 
 
@@ -72,5 +74,7 @@ def say_verdict(record: AuditRecord, page: Path) -> Verdict:
         if subject.failures:
             first = " ".join(subject.failures[0].message.split())
             click.echo(f"  {len(subject.failures)} runs of {subject.name} failed, first: {first}")
+    if any(subject.failures or subject.crashes for subject in record.subjects):
+        click.echo(f"  what failing code said is in {page.parent / 'errors.log'}, and nowhere else")
     click.echo(f"Report: {page}")
     return verdict

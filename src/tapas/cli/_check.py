@@ -10,7 +10,8 @@ import click
 def command(audit_file: Path) -> None:
     """Find every problem of the audit in FILE before any work is done.
 
-    Plays one trial of each kind, and says how long all of them would take.
+    Plays one trial of each kind, and says how long all of them would take. Like `tapas run`, this
+    imports and runs the code and programs that FILE names.
     """
     from tapas.audit import load_audit
     from tapas.cli._carry_out import foreign_code, refuse_problems

@@ -11,6 +11,7 @@ from tapas import __version__
 from tapas.errors import ConfigError
 
 SECONDS_TO_CONNECT = 10
+_HERE = ("tcp://127.", "tcp://localhost", "tcp://[::1]")
 LARGE_TRIM_THRESHOLD = 2**24  # bytes
 
 
@@ -21,6 +22,12 @@ def connected(address: str) -> Iterator[tuple[Any, int]]:
         from distributed import Client
     except ImportError as error:
         raise ConfigError('a cluster needs Dask: pip install "tapas-privacy[dask]"') from error
+    if address.startswith("tcp://") and not address.startswith(_HERE):
+        click.echo(
+            "Note: tcp:// carries private data in the clear and lets whoever reaches the scheduler "
+            "run code: use tls:// on networks that are not yours alone (docs/trust.md)",
+            err=True,
+        )
     try:
         client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:

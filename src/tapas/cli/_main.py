@@ -118,7 +118,8 @@ def _outcome(error: BaseException) -> tuple[int, str]:
 
 
 def _line(words: str) -> str:
-    return "Error: " + " ".join(words.split())
+    shown = " ".join(words.split())
+    return "Error: " + "".join(mark if mark.isprintable() else "\ufffd" for mark in shown)
 
 
 def _say_warnings_in_one_line() -> None:

@@ -35,7 +35,8 @@ def command(
 ) -> None:
     """How many test trials it takes to see that a claimed epsilon does not hold.
 
-    With FILE, its claim is taken, a few of its trials are timed, and the whole is estimated.
+    With FILE, its claim is taken, a few of its trials are timed, and the whole is estimated. Like
+    `tapas run`, this imports and runs the code and programs that FILE names.
     """
     from tapas.cli._carry_out import foreign_code
     from tapas.stats import runs_needed

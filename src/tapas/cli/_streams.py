@@ -1,20 +1,23 @@
 """Standard streams that nobody may be reading: what is said is lost, what is decided is not."""
 
 import os
+import re
 import sys
 from typing import Any, TextIO
+
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class Forgiving:
     """A text stream that goes on when its reader has left, or its disk is full."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, *, plain: bool) -> None:
+        self._stream, self._plain = stream, plain
 
     def write(self, text: str) -> int:
-        """Write, or drop."""
+        """Write, or drop; marks that steer terminals are written as such, not obeyed."""
         try:
-            return self._stream.write(text)
+            return self._stream.write(_STEERING.sub("\ufffd", text) if self._plain else text)
         except (OSError, ValueError):
             return len(text)
 
@@ -44,4 +47,4 @@ def forgive() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name) or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-        setattr(sys, name, Forgiving(stream))
+        setattr(sys, name, Forgiving(stream, plain=name == "stdout"))

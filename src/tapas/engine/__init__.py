@@ -9,8 +9,10 @@ from tapas.engine._progress import Progress, Silent, open_progress
 from tapas.engine._salvage import damaged_entries, salvage
 from tapas.engine._store import MemoryStore, Store
 from tapas.engine._tasks import TaskFailedError, Workers, run_tasks
+from tapas.engine._telling import FAILURES, log_failure, told
 
 __all__ = [
+    "FAILURES",
     "CodeExitError",
     "Entry",
     "FolderStore",
@@ -27,8 +29,10 @@ __all__ = [
     "end_workers",
     "guarded",
     "interruptible",
+    "log_failure",
     "open_progress",
     "run_tasks",
     "salvage",
     "tell_limits",
+    "told",
 ]

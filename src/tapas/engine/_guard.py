@@ -55,8 +55,14 @@ def guarded(seconds: float | None = None) -> Iterator[None]:
         raise
     except BaseException as error:
         _pass_on_request()
-        raise CodeExitError(f"it raised {error!r}") from error
+        raise CodeExitError(f"it raised {_named(error)}") from error
     _pass_on_request()
+
+
+def _named(error: BaseException) -> str:
+    """An error without its words, which are the code's own; a status is none."""
+    code = getattr(error, "code", None)
+    return type(error).__name__ + (f"({code})" if isinstance(code, int) else "")
 
 
 def _pass_on_request() -> None:

@@ -63,6 +63,7 @@ class OwnProcess:
         )
         self._connection = ours
         self._holds: str | None = None
+        self.has_waited = False  # for work, as it does after the first
         self._process = subprocess.Popen(
             [sys.executable, "-c", start],
             pass_fds=[theirs.fileno()],
@@ -157,6 +158,7 @@ class Processes:
         """It has answered, and may be used again."""
         with self._lock:
             self._busy.discard(process)
+            process.has_waited = True
             self._idle.append(process)
 
     def end(self, process: OwnProcess) -> None:
@@ -218,7 +220,7 @@ def run_in_own_process(
     values: list[Any] = []
     start, deaths = time.perf_counter(), 0
     while len(values) < len(keys):
-        process = PROCESSES.borrow()
+        process, known = PROCESSES.borrow(), len(values)
         try:
             for value, error in process.replies(sent, keys[len(values) :]):
                 if error is not None:
@@ -231,6 +233,8 @@ def run_in_own_process(
             PROCESSES.end(process)
             if ended is not None and ended.is_set():
                 return values, error, 0.0
+            if process.has_waited and len(values) == known and not error.overran:
+                continue  # it may have left for want of work just as it was asked
             deaths += 1
             if not error.overran and deaths < MOST_DEATHS:
                 continue

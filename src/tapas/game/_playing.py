@@ -9,7 +9,7 @@ from threading import Thread
 
 import numpy as np
 
-from tapas.engine import Progress, TaskFailedError, Workers, open_progress, run_tasks
+from tapas.engine import FAILURES, Progress, TaskFailedError, Workers, open_progress, run_tasks
 from tapas.errors import (
     KnowledgeError,
     MechanismError,
@@ -248,6 +248,7 @@ class Player:
     ) -> None:
         if outcome.trial is None:
             words, lasting = outcome.failure or "", outcome.lasting
+            FAILURES.info("%s\n%s", words, outcome.words)
             self.ledger.keep_failure(phase, outcome.index, words, lasting=lasting)
             return
         self.ledger.keep(outcome.trial, dict(zip(keys, outcome.observations, strict=True)))
@@ -278,6 +279,8 @@ class Player:
             phase=where,
             index=index,
             seed=self.game.seed,
+            shared=f"the mechanism failed in {most + 1} trials, more than max_failures={most}; the "
+            f"last: {message}",
         )
 
     def _probe(self, phase: Phase) -> None:

@@ -1,6 +1,7 @@
 """Play trials and observe their releases, wherever this is sent."""
 
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -22,6 +23,8 @@ __all__ = ["Keep", "Outcome", "TrialTask", "Work", "observe_release"]
 LARGEST_CHUNK = 1 << 27  # pairs of a target and a released record that are looked at together
 SMALL_TABLE = 1 << 15  # bytes: such releases are kept in a store
 SLOW_TRIAL = 2.0  # seconds: so are those that took so long to make
+
+LONGEST_WORDS = 20_000  # characters of an error that are kept
 
 # What another machine, or another moment, may not meet.
 OF_THE_SURROUNDINGS = (OSError, MemoryError, ImportError, LostError)
@@ -50,6 +53,9 @@ class Outcome:
     observations : tuple of Observation
         One per observer.
     failure : str or None
+        What may be told of it.
+    words : str
+        What the mechanism said, which stays on this machine.
     lasting : bool
         Whether the failure follows from the trial alone, rather than from where it was played.
     """
@@ -58,6 +64,7 @@ class Outcome:
     trial: Trial | None
     observations: tuple[Observation, ...] = ()
     failure: str | None = None
+    words: str = ""
     lasting: bool = True
 
 
@@ -102,12 +109,14 @@ class TrialTask:
     def lost(self, work: Work, error: LostError) -> list[Outcome]:
         """What is left where the process that played a trial ended, or had to be ended."""
         phase, index, seed = self.address.phase, work.indices[0], self.address.seed
+        where = f"the mechanism {self.game.label!r} failed in {phase} trial {index} (seed {seed})"
+        replay = f"Replay it with threat_model.draw_trial({phase!r}, {index})."
         failure = MechanismError(
-            f"the mechanism {self.game.label!r} failed in {phase} trial {index} (seed {seed}): "
-            f"{error}. Replay it with threat_model.draw_trial({phase!r}, {index}).",
+            f"{where}: {error}. {replay}",
             phase=phase,
             index=index,
             seed=seed,
+            shared=f"{where}: {error}. {replay}",
         )
         failure.__cause__ = error
         return self._failed(work, failure)
@@ -116,7 +125,11 @@ class TrialTask:
         if not self.report_failures:
             raise error
         lasting = not any(isinstance(cause, OF_THE_SURROUNDINGS) for cause in _causes(error))
-        return [Outcome(i, None, failure=str(error), lasting=lasting) for i in work.indices]
+        words = "".join(traceback.format_exception(error))[-LONGEST_WORDS:]
+        return [
+            Outcome(i, None, failure=error.shared, words=words, lasting=lasting)
+            for i in work.indices
+        ]
 
     def finish(self, trial: Trial, seconds: float = 0.0) -> Outcome:
         """Observe the release, and drop what is not to be kept."""

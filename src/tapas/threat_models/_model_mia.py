@@ -12,7 +12,7 @@ import pandas as pd
 from tapas._random import Parts, integer_seed, part_stream, resolve_seed
 from tapas._validate import check_count, check_probability
 from tapas.compat import GameThreatModel
-from tapas.engine import guarded
+from tapas.engine import guarded, told
 from tapas.errors import MechanismError, TargetInDataWarning, ThreatModelError
 from tapas.game import (
     MEMBERSHIP,
@@ -271,6 +271,7 @@ class ModelMembershipGame(GameDefaults):
                 phase="train",
                 index=numbers[0],
                 seed=self.seed,
+                shared=f"training shadow model {numbers[0]} failed: {told(error)}",
             ) from error
         return [model.aligned(self.model.classes) for model in models]
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from tapas._random import Parts, integer_seed, part_stream, resolve_seed
 from tapas._validate import check_count, check_probability
 from tapas.compat import AttackDoors, GameThreatModel
-from tapas.engine import guarded
+from tapas.engine import guarded, told
 from tapas.errors import MechanismError, ThreatModelError
 from tapas.game import (
     PHASES,
@@ -154,6 +154,7 @@ class PropertyGame(GameDefaults):
                 phase=phase,
                 index=numbers[0],
                 seed=self.seed,
+                shared=f"training {phase} model {numbers[0]} failed: {told(error)}",
             ) from error
         return [
             Trial(phase, address.index, Release(model), *self.secrets_at(address))

@@ -12,7 +12,7 @@ import pandas as pd
 from tapas._random import TrialPart
 from tapas._validate import listing
 from tapas.datasets import Dataset, TabularDataset
-from tapas.engine import CodeExitError, TimeLimitError, guarded
+from tapas.engine import CodeExitError, TimeLimitError, guarded, told
 from tapas.errors import KnowledgeError, MechanismError, SchemaError
 from tapas.game import (
     Address,
@@ -223,7 +223,8 @@ class TargetedGame(GameDefaults):
     def _released(self, output: object, run: MechanismRun, dataset: Dataset) -> Release:
         mechanism = run.fitted if self.mechanism.exposes_mechanism else None
         if output is None:
-            raise MechanismError("it returned nothing instead of a synthetic dataset")
+            words = "it returned nothing instead of a synthetic dataset"
+            raise MechanismError(words, shared=words)
         if isinstance(output, pd.DataFrame) and isinstance(dataset, TabularDataset):
             output = TabularDataset(output, dataset.description)
         self._refuse_other_shapes(output, dataset)
@@ -237,29 +238,36 @@ class TargetedGame(GameDefaults):
         if not isinstance(dataset, TabularDataset):
             return
         if not isinstance(output, TabularDataset):
-            raise MechanismError(f"it returned a {type(output).__name__} instead of a table")
+            words = f"it returned a {type(output).__name__} instead of a table"
+            raise MechanismError(words, shared=words)
         columns, expected = output.description.columns, dataset.description.columns
         if columns != expected:
             raise MechanismError(
                 f"it released the columns {listing(columns)}; the private data has "
-                f"{listing(expected)}"
+                f"{listing(expected)}",
+                shared="it released other columns than the private data has",
             )
         asked, made = self.mechanism.asked_for, len(output)
         if made == 0 and asked != 0:
-            raise MechanismError("it released no records")
+            raise MechanismError("it released no records", shared="it released no records")
         if asked is not None and made != asked:
-            raise MechanismError(
+            words = (
                 f"it was asked for {asked} records and released {made}. A generator that decides "
                 f"on their number itself says so: any_number = True"
             )
+            raise MechanismError(words, shared=words)
 
     def _failure(self, address: Address, error: Exception) -> MechanismError:
         telling = isinstance(error, (MechanismError, SchemaError, TimeLimitError, CodeExitError))
-        return MechanismError(
+        where = (
             f"the mechanism {self.label!r} failed in {address.phase} trial {address.index} (seed "
-            f"{address.seed}): {error if telling else repr(error)}. Replay it with "
-            f"threat_model.draw_trial({address.phase!r}, {address.index}).",
+            f"{address.seed})"
+        )
+        replay = f"Replay it with threat_model.draw_trial({address.phase!r}, {address.index})."
+        return MechanismError(
+            f"{where}: {error if telling else repr(error)}. {replay}",
             phase=address.phase,
             index=address.index,
             seed=address.seed,
+            shared=f"{where}: {told(error)}. {replay}",
         )

@@ -1,0 +1,56 @@
+"""What may be told of an error to everybody: its class and its place, none of its words.
+
+The words of foreign code may hold private records. They go to the logger `tapas.failures`, which
+a run writes to a file of its folder.
+"""
+
+import logging
+import sysconfig
+import traceback
+from pathlib import Path
+
+from tapas.engine._guard import CodeExitError, TimeLimitError
+from tapas.errors import (
+    ConfigError,
+    IncompatibleAttackError,
+    MechanismError,
+    NotTrainedError,
+    ThreatModelError,
+)
+
+FAILURES = logging.getLogger("tapas.failures")
+LONGEST_NAME = 80
+_INSTALLED = tuple(sysconfig.get_paths()[key] for key in ("stdlib", "purelib", "platlib"))
+_ABOUT_USE = (ConfigError, IncompatibleAttackError, NotTrainedError, ThreatModelError)
+_OURS = str(Path(__file__).parents[1])
+
+
+def told(error: BaseException) -> str:
+    """Class and place of an error; the words of those that are all our own."""
+    if isinstance(error, MechanismError):
+        return error.shared
+    if isinstance(error, (TimeLimitError, CodeExitError)) or _is_about_use(error):
+        return str(error)
+    name = type(error).__name__[:LONGEST_NAME]
+    return f"{name}{_place(error)}"
+
+
+def _is_about_use(error: BaseException) -> bool:
+    """Whether we raised it ourselves, and about how things fit together rather than about data."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return isinstance(error, _ABOUT_USE) and bool(frames) and frames[-1].filename.startswith(_OURS)
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    foreign = [one for one in frames if not one.filename.startswith(_OURS)]
+    own = [one for one in foreign if not one.filename.startswith(_INSTALLED)]
+    for frame in (own or foreign or frames)[-1:]:
+        return f" at {Path(frame.filename).name[-LONGEST_NAME:]}:{frame.lineno}"
+    return ""
+
+
+def log_failure(where: str, error: BaseException) -> None:
+    """Keep the words of an error, and where it was raised, on this machine."""
+    if FAILURES.isEnabledFor(logging.INFO):
+        FAILURES.info("%s\n%s", where, "".join(traceback.format_exception(error)))
