@@ -194,3 +194,15 @@ def test_the_comparison_is_silent_and_sorts(browser, comparison):
         values = first_numbers(column(page, 6, "#all-changes"))
         assert len(values) == 8
         assert values == sorted(values, reverse=True)
+
+
+def test_no_number_is_off_screen_on_a_phone(browser, report, comparison):
+    outside = """() => [...document.querySelectorAll('td, tbody th, dd, p, li, pre, caption, svg')]
+      .filter(e => e.getClientRects().length && !e.closest('.skip'))
+      .map(e => [e.getBoundingClientRect(), e.textContent])
+      .filter(([box]) => box.right > innerWidth + 1 || box.left < -1).map(([, text]) => text)"""
+    for path, name in ((report, "AUC"), (comparison, "Difference")):
+        with opened(browser, path, viewport={"width": 375, "height": 800}) as page:
+            assert page.evaluate(outside) == []
+            label = "e => getComputedStyle(e, '::before').content"
+            assert name in " ".join(page.locator("td.n").evaluate_all(f"all => all.map({label})"))

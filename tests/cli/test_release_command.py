@@ -1,5 +1,7 @@
 """From three files to a report: `tapas release`, and audit files about a release."""
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -261,3 +263,50 @@ def test_the_schema_for_editors_knows_releases() -> None:
     assert blocks
     for block in blocks:
         AuditFile.model_validate(yaml.safe_load(block.split("```")[0]))
+
+
+# -- who is exposed ------------------------------------------------------------------------------
+
+
+def exposed_page(place: Path, *options: str) -> tuple[str, str]:
+    run(["release", *FILES, "--no-controls", "--attack", "ClosestDistanceMIA", *options])
+    folder = place / "released-run"
+    return (folder / "report.html").read_text(), (folder / "exposure.csv").read_text()
+
+
+def test_the_nearest_released_record_stands_beside_the_exposed_one(place: Path) -> None:
+    page, table = exposed_page(place)
+    assert "Values of records are not shown" in page
+    assert "Distribution of exposure" in page
+    assert "value of" not in page + table
+    first = next(csv.DictReader(io.StringIO(table)))
+    assert first["rank"] == "1"
+    # The release is a resample of the private table: its nearest record is a copy.
+    assert first["agrees_on"] == "all columns"
+    released = TabularDataset.read(place / "released.csv")
+    private = TabularDataset.read(place / "private.csv", description=released.description)
+    copy = released.take([int(first["released_row"])])
+    assert copy.table.same_values(private.take([int(first["row"])]).table)
+
+
+def test_values_are_shown_where_that_is_allowed(place: Path) -> None:
+    page, table = exposed_page(place, "--show-values")
+    assert "treat this page like the private data" in page
+    first = next(csv.DictReader(io.StringIO(table)))
+    private = TabularDataset.read(place / "private.csv").data
+    name = private.columns[0]
+    assert first[f"value of {name}"] == str(private[name].iloc[int(first["row"])])
+
+
+def test_results_are_told_apart_by_a_column(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    column = next(
+        c for c in load_sample("clinic", 10).description.parsed if c.values and len(c.values) < 5
+    )
+    page, table = exposed_page(place, "--subgroup", column.name)
+    assert f"by {column.name}:" in page
+    assert f"by {column.name}" not in table.splitlines()[0]
+    capsys.readouterr()
+    assert run(["release", *FILES, "--subgroup", "colour"]) == 4
+    assert "subgroups: 'colour' are not columns" in error_line(capsys.readouterr())

@@ -13,6 +13,7 @@ from typing import Literal
 
 from tapas._spec import Plain, digest_of, spec_of
 from tapas._validate import check_count
+from tapas.audit._about_records import about_records
 from tapas.audit._check import CheckReport, check_names, check_subject
 from tapas.audit._default_attacks import default_attacks
 from tapas.audit._provenance import provenance
@@ -95,6 +96,10 @@ class Audit:
     keep_data : bool, optional
         Whether released tables are kept in the store beside what attacks observed; by default
         where they are small or were slow to make.
+    subgroups : sequence of str
+        Columns by whose values the judged records of a release or model are told apart.
+    show_values : bool
+        Whether values of the most exposed records may be kept and shown.
     question : mapping, optional
         The audit as its author wrote it; described from the objects by default.
     """
@@ -110,6 +115,8 @@ class Audit:
     max_failures: int = 0
     timeout: float | None = None
     keep_data: bool | None = None
+    subgroups: Sequence[str] = ()
+    show_values: bool = False
     question: Mapping[str, Plain] | None = None
     subjects: tuple[Subject, ...] = field(init=False)
 
@@ -208,6 +215,7 @@ class Audit:
             "gates": [spec_of(gate).plain() for gate in self.gates],
             "max_failures": self.max_failures,
             "timeout": self.timeout,
+            "show_values": self.show_values,
         }
 
     # -- the run -----------------------------------------------------------------------------
@@ -292,7 +300,7 @@ class Audit:
             tracker=progress,
         )
         summaries, stopped, complete = self._judged(run)
-        about = model.judged_records()
+        about = about_records(model, summaries, self.subgroups, self.show_values)
         outcome = AuditedSubject(
             name=subject.label,
             role=subject.role,

@@ -72,6 +72,8 @@ def build_from(config: AuditFile, names: Names) -> Audit:
         max_failures=trials.max_failures,
         timeout=trials.timeout,
         keep_data=trials.keep_data,
+        subgroups=tuple(config.subgroups),
+        show_values=config.show_values,
         question=_question(config, names, built, attacks),
     )
 

@@ -7,6 +7,7 @@ import pandas as pd
 from tapas._random import Parts, part_stream
 from tapas._spec import Plain
 from tapas._validate import listing
+from tapas.audit._about_records import check_subgroups
 from tapas.audit._audit import Subject
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
@@ -37,6 +38,8 @@ def model_subjects(config: AuditFile, names: Names) -> Built:
         raise ConfigError(f"{names.where}: model is missing")
     tables = Tables(config, names)
     inside, outside = _sides(config, names, tables)
+    features = [name for name in inside.description.columns if name != part.class_column]
+    check_subgroups(features, config.subgroups, names.where)
     try:
         members, others = (
             records_from_table(table, part.class_column) for table in (inside, outside)

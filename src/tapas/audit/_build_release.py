@@ -8,6 +8,7 @@ import numpy as np
 from tapas._random import Parts, part_stream
 from tapas._spec import Plain
 from tapas._validate import listing
+from tapas.audit._about_records import check_subgroups
 from tapas.audit._audit import Subject
 from tapas.audit._build_generator import controls
 from tapas.audit._built import Built
@@ -26,6 +27,7 @@ def release_subjects(config: AuditFile, names: Names) -> Built:
         raise ConfigError(f"{names.where}: release is missing")
     tables = Tables(config, names, without_text=True)
     private = tables.private()
+    check_subgroups(private.description.columns, config.subgroups, names.where)
     holdout = tables.beside(str(config.data.holdout), "data.holdout")
     released = tables.beside(part.file, "release.file")
     reference = None

@@ -66,6 +66,14 @@ class AuditFile(Part):
         default=None,
         description="Also attack resampled records and independent columns; on by default",
     )
+    subgroups: list[str] = Field(
+        default=[],
+        description="For models and releases: columns by whose values results are told apart",
+    )
+    show_values: bool = Field(
+        default=False,
+        description="Whether values of the most exposed records may stand on the page",
+    )
     claim: ClaimPart | None = None
     gates: list[GatePart] = Field(default=[], description="Limits that decide the exit code")
 

@@ -43,6 +43,8 @@ ATTACKS = (
 @click.option("--known-share", type=float, default=0.5, show_default=True)
 @click.option("--max-auc", type=float, help="A gate: the AUC must not be above this.")
 @click.option("--max-dropped", type=int, help="A gate: so many columns may be left out.")
+@click.option("--subgroup", multiple=True, metavar="COLUMN", help="Tell results apart by it.")
+@click.option("--show-values", is_flag=True, help="Values of exposed records may be shown.")
 @click.option("--no-controls", is_flag=True, help="Do not attack controls for comparison.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--folder", type=click.Path(path_type=Path), help="[RELEASED's name-run]")
@@ -61,6 +63,8 @@ def command(
     known_share: float,
     max_auc: float | None,
     max_dropped: int | None,
+    subgroup: tuple[str, ...],
+    show_values: bool,
     no_controls: bool,
     seed: int,
     folder: Path | None,
@@ -100,6 +104,8 @@ def command(
         },
         "attacks": [{"use": name} for name in attacks],
         "controls": not no_controls,
+        "subgroups": list(subgroup),
+        "show_values": show_values,
         "gates": [
             {"metric": metric, "at_most": float(limit)}
             for metric, limit in (("auc", max_auc), ("dropped_columns", max_dropped))

@@ -3,7 +3,7 @@
 import logging
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
@@ -287,6 +287,14 @@ class GameThreatModel(TrainableThreatModel):
 
     def judged_records(self) -> pd.DataFrame | None:
         """Who is judged, one row per entry of a summary; None where targets are named."""
+        return None
+
+    def judged_values(self) -> pd.DataFrame | None:
+        """What the judged records hold, in the order of `judged_records`; None where none are."""
+        return None
+
+    def nearest_released(self, positions: Sequence[int]) -> pd.DataFrame | None:
+        """For judged records the nearest released one, and the columns on which they agree."""
         return None
 
     def queries(self, attack: AttackDoors) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tapas.report._base import Report
+from tapas.report._page_advice import actions, why
 from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences
 from tapas.report._page_numbers import moment
@@ -83,9 +84,10 @@ class AuditPage(Report):
     @property
     def _sentences(self) -> list[str]:
         loosened = loosened_limits(self.record, self.history or ())
+        reason = [sentence for sentence in (why(self._findings),) if sentence]
         people = [one.words() for one in self._people]
         cautions = [f"Warning: {caution}" for caution in constant_scores(self.record)]
-        said = [*sentences(self._findings), *people, *cautions]
+        said = [*sentences(self._findings), *reason, *people, *cautions]
         return [*said, *inputs_sentences(self.record), *loosened]
 
     def html(self) -> str:
@@ -99,6 +101,7 @@ class AuditPage(Report):
             sentences=self._sentences,
             inputs=input_rows(record),
             attacker=attacker_words(record),
+            actions=actions(findings, self._exposed),
             history=self.history or (),
             num_targets=len({result.target for result in findings.exposed}),
             tiles=tiles(findings),

@@ -149,4 +149,6 @@ def _simulated(record: AuditRecord) -> int | None:
 
 
 def _columns(kinds: Mapping[str, int]) -> str:
-    return ", ".join(f"{number} {_KINDS.get(kind, kind)}" for kind, number in kinds.items())
+    total = sum(kinds.values())
+    parts = ", ".join(f"{_KINDS.get(kind, kind)}: {number}" for kind, number in kinds.items())
+    return f"{total} ({parts})"

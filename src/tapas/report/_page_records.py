@@ -5,15 +5,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
 
+import numpy as np
 import pandas as pd
 
+from tapas.report._figure import COLOURS, GREY, new_figure
 from tapas.report._page_cells import Cell, estimate_cell, sortable
+from tapas.report._page_figures import PageFigure
 from tapas.report._page_numbers import percent
-from tapas.results import LOW_FPR, Estimate, ExposedRecords, spreadsheet_safe
+from tapas.report._page_svg import inline_svg
+from tapas.results import LOW_FPR, MOST_RECORDS, VALUE, Estimate, ExposedRecords, spreadsheet_safe
 
 __all__ = ["RecordsTable", "records_csv", "records_tables"]
 
-_MOST_RECORDS = 20
+_BINS = 20
 _TITLES = {
     "member": "Member",
     "guessed_member": "Guessed",
@@ -35,6 +39,8 @@ class RecordsTable:
     attack: str
     num_records: int
     columns: tuple[str, ...]
+    figure: PageFigure
+    shows_nearest: bool
     rows: tuple[tuple[Cell, ...], ...]
     slice_columns: tuple[str, ...]
     slices: tuple[tuple[Cell, ...], ...]
@@ -42,7 +48,7 @@ class RecordsTable:
 
 def records_tables(exposed: Iterable[ExposedRecords]) -> list[RecordsTable]:
     """Return the tables of every subject that tells its records apart."""
-    return [_tables(one) for one in exposed]
+    return [_tables(one, number) for number, one in enumerate(exposed)]
 
 
 def records_csv(exposed: Iterable[ExposedRecords]) -> str:
@@ -54,22 +60,50 @@ def records_csv(exposed: Iterable[ExposedRecords]) -> str:
     return spreadsheet_safe(ordered).to_csv(index=False, lineterminator="\n")
 
 
-def _tables(exposed: ExposedRecords) -> RecordsTable:
-    shown = exposed.table.drop(columns="record").head(_MOST_RECORDS)
+def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
+    shown = exposed.table.drop(columns="record").head(MOST_RECORDS)
     about = [name for name in shown.columns if name not in _TITLES]
-    order = [*about, *_TITLES]
+    first = [name for name in about if not name.startswith(("released_row", "agrees_on", VALUE))]
+    order = [*first, *_TITLES, *(name for name in about if name not in first)]
     by_slice = exposed.slices
     return RecordsTable(
         subject=exposed.subject,
         attack=exposed.attack,
         num_records=len(exposed.table),
-        columns=(*about, *_TITLES.values()),
+        columns=tuple(_TITLES.get(name, name.replace("_", " ")) for name in order),
+        figure=_distribution(exposed, number),
+        shows_nearest="agrees_on" in order,
         rows=tuple(
             tuple(_cell(name, value) for name, value in zip(order, row, strict=True))
             for row in shown[order].itertuples(index=False, name=None)
         ),
         slice_columns=("Records", "Members", "Others", *(title for title, _, _ in _RATES)),
         slices=tuple(_slice(row) for row in by_slice.to_dict("records")),
+    )
+
+
+def _distribution(exposed: ExposedRecords, number: int) -> PageFigure:
+    """Where the attack ranks members and others: apart if it tells them apart."""
+    members = exposed.table["member"].to_numpy(dtype=bool)
+    places = 100 * (1 - (exposed.table["rank"].to_numpy() - 0.5) / len(members))
+    figure = new_figure(6.4, 2.6)
+    axes = figure.subplots()
+    edges = np.linspace(0, 100, _BINS + 1)
+    for group, name, colour in ((members, "members", 1), (~members, "others", 0)):
+        if group.any():
+            heights = np.histogram(places[group], edges)[0] / group.sum()
+            axes.stairs(100 * heights, edges, label=name, color=COLOURS[colour], linewidth=2)
+    axes.axhline(100 / _BINS, color=GREY, linewidth=1, linestyle="--")
+    axes.set_xlabel("place in the order of the attack, 100: most exposed")
+    axes.set_ylabel("share of records (%)")
+    axes.legend(frameon=False)
+    words = "Share of members and of others at each place in the order of the attack's scores"
+    caption = (
+        f"{words}. If the attack told nothing, both would follow the dashed line; the further "
+        "members stand to the right of the others, the more of them are exposed."
+    )
+    return PageFigure(
+        "Distribution of exposure", (inline_svg(figure, f"exp{number}", words),), caption
     )
 
 
@@ -81,7 +115,8 @@ def _cell(name: str, value: object) -> Cell:
         return Cell(percent(rate, 2), sort=sortable(rate))
     if isinstance(value, (bool, str)) or not isinstance(value, Real):
         return Cell({"True": "yes", "False": "no"}.get(str(value), str(value)), kind="text")
-    return Cell(f"{value:.4g}" if name == "score" else str(value), sort=sortable(float(value)))
+    number = float(value) + 0.0  # no minus before a zero
+    return Cell(f"{number:.4g}" if name == "score" else str(value), sort=sortable(number))
 
 
 def _slice(row: dict[str, object]) -> tuple[Cell, ...]:

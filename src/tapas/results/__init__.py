@@ -11,7 +11,13 @@ from tapas.results._audit_record import (
 from tapas.results._changes import Change, RecordComparison, compare_records
 from tapas.results._claims import ClaimOutcome, judge_claim
 from tapas.results._estimate import Estimate, estimate
-from tapas.results._exposed_records import ExposedRecords, exposed_records
+from tapas.results._exposed_records import (
+    MOST_RECORDS,
+    SUBGROUP,
+    VALUE,
+    ExposedRecords,
+    exposed_records,
+)
 from tapas.results._exposure import (
     exposure_table,
     positive_predictive_value,
@@ -50,6 +56,9 @@ __all__ = [
     "GATE_METRICS",
     "LOW_FPR",
     "MEASURES",
+    "MOST_RECORDS",
+    "SUBGROUP",
+    "VALUE",
     "AIAttackSummary",
     "AttackCrash",
     "AttackSummary",

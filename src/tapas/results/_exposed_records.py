@@ -8,9 +8,12 @@ import pandas as pd
 from tapas.results._exposure import exposure_table, slice_metrics
 from tapas.results._findings import CONFIDENCE, Finding, Findings
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
+from tapas.stats import shared_confidence
 
-__all__ = ["ExposedRecords", "exposed_records"]
+__all__ = ["MOST_RECORDS", "SUBGROUP", "VALUE", "ExposedRecords", "exposed_records"]
 
+MOST_RECORDS = 20
+SUBGROUP, VALUE = "by ", "value of "  # what names of columns about records begin with
 _SLICED_BY = ("class", "correct")
 _MOST_SLICES = 12
 
@@ -23,10 +26,11 @@ class ExposedRecords:
     ----------
     subject, attack : str
     table : DataFrame
-        `exposure_table` of all records, most exposed first.
+        `exposure_table` of all records with their rank, most exposed first.
     slices : DataFrame
-        `slice_metrics` over all records, by class and by whether the model is right; each interval
-        has 95 % confidence on its own.
+        `slice_metrics` over all records, by class, by whether the model is right and by the
+        subgroups that were asked for; the intervals of a measure hold together with 95 %
+        confidence.
     """
 
     subject: str
@@ -44,7 +48,9 @@ def exposed_records(findings: Findings) -> list[ExposedRecords]:
         judged = next((s for s in map(_scored_records, mine) if s is not None), None)
         if subject.records and judged is not None:
             about = pd.DataFrame(dict(subject.records))
-            found += [_exposed(subject.name, judged, about)] if len(about) == len(judged) else []
+            if len(about) == len(judged):
+                shown = bool(findings.record.question.get("show_values"))
+                found.append(_exposed(subject.name, judged, about, shown))
     return found
 
 
@@ -58,14 +64,23 @@ def _scored_records(finding: Finding) -> BinaryLabelInferenceAttackSummary | Non
 
 
 def _exposed(
-    subject: str, summary: BinaryLabelInferenceAttackSummary, about: pd.DataFrame
+    subject: str,
+    summary: BinaryLabelInferenceAttackSummary,
+    about: pd.DataFrame,
+    show_values: bool,
 ) -> ExposedRecords:
-    columns = [name for name in _SLICED_BY if name in about and _is_short(about[name])]
+    wanted = [name for name in about if name in _SLICED_BY or name.startswith(SUBGROUP)]
+    columns = [name for name in wanted if _is_short(about[name])]
+    level = shared_confidence(CONFIDENCE, 1 + sum(about[name].nunique() for name in columns))
+    # The subgroup of a record is a value of it.
+    hidden = [] if show_values else [name for name in about if name.startswith(SUBGROUP)]
+    table = exposure_table(summary, about.drop(columns=hidden))
+    table.insert(0, "rank", range(1, len(table) + 1))
     return ExposedRecords(
         subject=subject,
         attack=str(summary.attack),
-        table=exposure_table(summary, about),
-        slices=slice_metrics(summary, about[columns], confidence=CONFIDENCE),
+        table=table,
+        slices=slice_metrics(summary, about[columns], confidence=level),
     )
 
 

@@ -428,6 +428,11 @@ class ModelMIA(GameThreatModel):
             }
         )
 
+    def judged_values(self) -> pd.DataFrame | None:
+        """What the judged records hold, where they are a table."""
+        records = self._game.candidates.records
+        return pd.DataFrame(records.X).reset_index(drop=True) if records.is_frame else None
+
 
 def _checked_sides(
     model: Model, members: RecordsLike, non_members: RecordsLike

@@ -233,6 +233,31 @@ class ObservedMIA(GameThreatModel):
             {"source": np.where(judged.members, "members", "non_members"), "row": judged.rows}
         )
 
+    def judged_values(self) -> pd.DataFrame:
+        """What the judged records hold."""
+        return self._game.candidates.records.table.to_frame().reset_index(drop=True)
+
+    def nearest_released(self, positions: Sequence[int]) -> pd.DataFrame:
+        """For judged records the released one that agrees in most columns, and those columns.
+
+        Of several that agree equally, the first. Columns: ``released_row`` (position, from 0) and
+        ``agrees_on``.
+        """
+        released = self.release.table
+        found = []
+        for position in positions:
+            record = self._game.candidates.records.table.take([position])
+            nearest = int(np.argmin(released.count_differences(record)[0]))
+            twin = released.take([nearest])
+            same = [
+                column.name
+                for column in released.columns
+                if twin.select([column.name]).matches(record.select([column.name]))[0]
+            ]
+            whole = len(same) == len(released.columns)
+            found.append((str(nearest), "all columns" if whole else ", ".join(same) or "nothing"))
+        return pd.DataFrame(found, columns=["released_row", "agrees_on"])
+
 
 class _Choice:
     """Who is compared, known and judged, and what serves as reference."""

@@ -1,0 +1,67 @@
+"""What an audit keeps about the records that were judged."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from tapas._validate import listing
+from tapas.compat import GameThreatModel
+from tapas.errors import ConfigError
+from tapas.results import MOST_RECORDS, SUBGROUP, VALUE, LabelInferenceAttackSummary
+
+
+def about_records(
+    model: GameThreatModel,
+    summaries: Sequence[LabelInferenceAttackSummary],
+    subgroups: Sequence[str],
+    show_values: bool,
+) -> pd.DataFrame | None:
+    """Who was judged; of the most exposed also what is nearest to them, and their values.
+
+    Values are kept only where they may be shown.
+    """
+    about = model.judged_records()
+    if about is None:
+        return None
+    values = model.judged_values()
+    for name in subgroups:
+        if values is None or name not in values:
+            raise ConfigError(f"subgroups: {name!r} is not a column of the records that are judged")
+        about[f"{SUBGROUP}{name}"] = values[name].astype(object)
+    top = _most_exposed(summaries, len(about))
+    nearest = model.nearest_released(top)
+    if nearest is not None:
+        for name in nearest:
+            about[name] = _at(top, nearest[name], len(about))
+    if show_values and values is not None:
+        for name in values:
+            about[f"{VALUE}{name}"] = _at(top, values[name].iloc[top], len(about))
+    return about
+
+
+def check_subgroups(columns: Sequence[str], subgroups: Sequence[str], where: str) -> None:
+    """Refuse subgroups by a column that is not there, before any work."""
+    unknown = [name for name in subgroups if name not in columns]
+    if unknown:
+        raise ConfigError(
+            f"{where}: subgroups: {listing(unknown)} are not columns; the columns are "
+            f"{listing(columns)}"
+        )
+
+
+def _most_exposed(summaries: Sequence[LabelInferenceAttackSummary], size: int) -> list[int]:
+    """Positions of the highest scores of every attack."""
+    found: set[int] = set()
+    for summary in summaries:
+        scores = getattr(summary, "scores", None)
+        if scores is not None and np.ndim(scores) == 1 and len(scores) == size:
+            found.update(np.argsort(-np.asarray(scores), kind="stable")[:MOST_RECORDS].tolist())
+    return sorted(found)
+
+
+def _at(positions: Sequence[int], values: pd.Series, size: int) -> list[object]:
+    column: list[object] = [None] * size
+    for position, value in zip(positions, values, strict=True):
+        column[position] = str(value) if isinstance(value, pd.Timestamp) else value
+    return column

@@ -1,0 +1,47 @@
+"""A page says why there is a leak and what can be tried, only where there is one."""
+
+import numpy as np
+import pytest
+
+from tapas import attacks
+from tapas.cli._main import group
+from tapas.report import AuditPage
+from tapas.report._page_advice import _LOOKS_AT
+from tapas.results import AuditedSubject, AuditRecord, MIAttackSummary
+
+
+def page(strength: float, **question: object) -> AuditPage:
+    members = np.arange(400) % 2 == 0
+    scores = strength * members + np.random.default_rng(1).normal(size=400)
+    summary = MIAttackSummary(
+        members, scores > 1, scores, "G", "LossMIA", "D", "all", dependence="one release"
+    )
+    record = AuditRecord(
+        "Audit", question, "f" * 32, 1, (AuditedSubject("S", "audited", (summary,)),)
+    )
+    return AuditPage(record, ())
+
+
+@pytest.mark.parametrize("kind", ["release", "model", "generator"])
+def test_what_can_be_tried_fits_what_was_audited(kind: str) -> None:
+    question = {kind: {"use": "X", "access": "scores"}, "knowledge": {}}
+    html = page(3.0, **question).html()
+    assert "What can be tried" in html
+    assert "tapas compare" in html
+    assert "looks at how little the model errs on the record" in html
+    assert ("model.access: labels" in html) == (kind == "model")
+
+
+def test_nothing_is_advised_where_nothing_leaks() -> None:
+    html = page(0.0, release={}).html()
+    assert "What can be tried" not in html
+    assert "looks at" not in html
+
+
+def test_commands_that_are_advised_exist() -> None:
+    assert {"release", "run", "compare"} <= set(group.list_commands(None))  # type: ignore[arg-type]
+
+
+def test_every_description_is_of_an_attack() -> None:
+    for name in _LOOKS_AT:
+        assert any(attack.startswith(name) for attack in attacks.__all__), name
