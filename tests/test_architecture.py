@@ -58,11 +58,11 @@ PUBLIC = {
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome
         Dependence Estimate ExposedRecords Finding Findings Gate GateOutcome
-        LabelInferenceAttackSummary MIAttackSummary Measure People RecordComparison ScoreTable
-        SummaryFacts TrialFailure Verdict append_verdict compare_records constant_scores decide
-        dropped_columns estimate exposed_people exposed_records exposure_table file_safe
-        gate_title judge_claim leak
-        loosened_limits positive_predictive_value read_history record_facts
+        LabelInferenceAttackSummary MIAttackSummary Measure People RecordComparison RunState
+        ScoreTable SummaryFacts TrialFailure Verdict append_verdict compare_records
+        constant_scores decide dropped_columns end_progress estimate exposed_people
+        exposed_records exposure_table file_safe find_runs gate_title judge_claim leak
+        loosened_limits note_progress positive_predictive_value read_history record_facts
         rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
         summary_facts write_exposure_table""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
@@ -98,7 +98,7 @@ PUBLIC = {
         BinaryAIAttackReport BinaryAIAttackSummary BinaryLabelAttackReport
         BinaryLabelInferenceAttackSummary EffectiveEpsilonReport
         LabelInferenceAttackSummary MIAttackReport MIAttackSummary ROCReport Report Change
-        ComparisonPage RecordComparison compare_records""",
+        ComparisonPage RecordComparison compare_records runs_page""",
     "models": """Access AccessError CallableModel CallableTrainer Classifier
         EncodedModel Inputs MLPModel Model OneHotInputs OnnxModel QueryBudgetError
         RecordEncoding Records ShapedModel ShapedTrainer SklearnModel SklearnTrainer

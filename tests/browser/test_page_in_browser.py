@@ -1,10 +1,13 @@
 """The pages in a real browser: silent, alone, sortable, filterable, readable in every dress."""
 
+import threading
+import time
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
+from tapas.cli._view import serve
 from tapas.report import AuditPage, ComparisonPage
 from tapas.results import (
     AttackCrash,
@@ -14,6 +17,7 @@ from tapas.results import (
     Gate,
     MIAttackSummary,
     TrialFailure,
+    note_progress,
 )
 
 pytestmark = pytest.mark.browser
@@ -206,3 +210,34 @@ def test_no_number_is_off_screen_on_a_phone(browser, report, comparison):
             assert page.evaluate(outside) == []
             label = "e => getComputedStyle(e, '::before').content"
             assert name in " ".join(page.locator("td.n").evaluate_all(f"all => all.map({label})"))
+
+
+def test_the_list_of_runs_follows_what_is_going_on(browser, tmp_path):
+    for number in range(50):
+        (tmp_path / f"run {number} {HOSTILE.replace('/', '_')}").mkdir()
+        (tmp_path / f"run {number} {HOSTILE.replace('/', '_')}" / "question.json").write_text("{}")
+    going = tmp_path / "going"
+    going.mkdir()
+    (going / "question.json").write_text("{}")
+    note_progress(going, 30, 120, time.time() - 10)
+    server = serve(tmp_path, 0)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    page = browser.new_page(viewport={"width": 375, "height": 800})
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(f"http://127.0.0.1:{server.server_port}/")
+    assert page.locator("tbody tr").count() == 51
+    assert page.get_by_text("30 of 120 trials").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    assert page.title() == "Audits"
+    note_progress(going, 90, 120, time.time() - 10)
+    page.get_by_text("90 of 120 trials").wait_for(timeout=15_000)
+    page.get_by_label("look again").uncheck()
+    assert page.url.endswith("#still")
+    assert said == []
+    page.close()
+    server.shutdown()
+    thread.join()
+    server.server_close()

@@ -201,7 +201,9 @@ def test_init_check_and_run(place: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert written["release"]["file"] == "released.csv"
     assert written["data"]["holdout"] == "holdout.csv"
     assert run(["check", "audit.yaml"]) == 0
-    assert "can run" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "data.table: private.csv, 240 records: cells separated by commas" in said
+    assert "can run" in said
     assert run(["run", "audit.yaml", "--quiet"]) == 1
     assert (place / "audit-run" / "report.html").exists()
     assert run(["report", "audit-run"]) == 1
@@ -287,6 +289,17 @@ def test_the_nearest_released_record_stands_beside_the_exposed_one(place: Path) 
     private = TabularDataset.read(place / "private.csv", description=released.description)
     copy = released.take([int(first["released_row"])])
     assert copy.table.same_values(private.take([int(first["row"])]).table)
+
+
+def test_exposed_records_go_by_their_own_names(place: Path) -> None:
+    for name in ("private.csv", "holdout.csv"):
+        frame = TabularDataset.read(place / name).data
+        frame.insert(0, "person", [f"P{number}" for number in range(len(frame))])
+        frame.to_csv(place / name, index=False)
+    page, table = exposed_page(place, "--read", "index=person")
+    first = next(csv.DictReader(io.StringIO(table)))
+    assert first["id"] == f"P{first['row']}"
+    assert first["id"] in page
 
 
 def test_values_are_shown_where_that_is_allowed(place: Path) -> None:

@@ -18,6 +18,7 @@ from tapas.audit._check import CheckReport, check_names, check_subject
 from tapas.audit._default_attacks import default_attacks
 from tapas.audit._provenance import provenance
 from tapas.audit._run_folder import RunFolder, now
+from tapas.audit._run_progress import RunProgress
 from tapas.audit._stopping import StopEarly
 from tapas.audit._subject_run import SubjectRun
 from tapas.compat import AttackDoors, GameThreatModel, as_attack
@@ -250,10 +251,12 @@ class Audit:
         start = time.perf_counter()
         asked, workers = self.asked(), Workers(n_jobs, executor, isolated)
         with _opened(store) as folder:
+            counted = None
             if folder is not None:
                 folder.begin(asked)
+                counted = RunProgress(folder.folder, self.num_trials(), progress)
             outcomes = [
-                self._carried_out(number, folder, workers, progress)
+                self._carried_out(number, folder, workers, counted or progress)
                 for number in range(len(self.subjects))
             ]
             record = AuditRecord(
@@ -276,6 +279,8 @@ class Audit:
                 warnings.warn(caution, TapasWarning, stacklevel=2)
             if folder is not None:
                 folder.finish(record)
+            if counted is not None:
+                counted.end()
         return record
 
     def _carried_out(

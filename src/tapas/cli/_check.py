@@ -1,6 +1,7 @@
 """tapas check"""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,6 +21,10 @@ def command(audit_file: Path) -> None:
     with foreign_code():
         audit = load_audit(audit_file)
         found = refuse_problems(audit, audit_file)
+    inputs: Any = audit.asked().get("inputs", {})
+    for name, table in inputs.items():
+        read = "; ".join(table.get("read", ())) or "read plainly"
+        click.echo(f"{name}: {table['file']}, {table['rows']:,} records: {read}")
     for caution in dict.fromkeys(found.cautions):
         click.echo(f"Note: {' '.join(caution.split())}")
     click.echo(f"{audit_file} can run: {', '.join(attack.label for attack in audit.attacks)}")

@@ -26,6 +26,7 @@ _COMMANDS = {
     "verify": "See whether a run folder is as it was written.",
     "repair": "Keep what is whole of a damaged run folder.",
     "compare": "Compare runs: what got better or worse.",
+    "view": "Show all runs below a folder in a browser.",
     "list": "Attacks, generators and knowledge, one line each.",
     "plan": "How many trials it takes to see a violation.",
     "schema": "JSON schema of audit files, for editors.",

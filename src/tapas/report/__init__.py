@@ -13,6 +13,7 @@ from tapas.report._comparison_page import ComparisonPage
 from tapas.report._epsilon import EffectiveEpsilonReport
 from tapas.report._page import AuditPage
 from tapas.report._roc import ROCReport
+from tapas.report._runs_page import runs_page
 from tapas.results import (
     AIAttackSummary,
     AttackSummary,
@@ -46,4 +47,5 @@ __all__ = [
     "RecordComparison",
     "Report",
     "compare_records",
+    "runs_page",
 ]

@@ -45,6 +45,7 @@ from tapas.results._measures import (
 )
 from tapas.results._people import People, constant_scores, exposed_people
 from tapas.results._rounding import rounded, rounded_down, rounded_up
+from tapas.results._runs import RunState, end_progress, find_runs, note_progress
 from tapas.results._score_table import ScoreTable
 from tapas.results._summary import AttackSummary
 from tapas.stats import Dependence
@@ -81,6 +82,7 @@ __all__ = [
     "Measure",
     "People",
     "RecordComparison",
+    "RunState",
     "ScoreTable",
     "SummaryFacts",
     "TrialFailure",
@@ -90,15 +92,18 @@ __all__ = [
     "constant_scores",
     "decide",
     "dropped_columns",
+    "end_progress",
     "estimate",
     "exposed_people",
     "exposed_records",
     "exposure_table",
     "file_safe",
+    "find_runs",
     "gate_title",
     "judge_claim",
     "leak",
     "loosened_limits",
+    "note_progress",
     "positive_predictive_value",
     "read_history",
     "record_facts",

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ def append_verdict(folder: str | PathLike[str], record: AuditRecord) -> None:
                 "name": gate_title(outcome.gate),
                 "at_most": outcome.gate.at_most,
                 "confidence": outcome.gate.confidence,
+                "low": outcome.low if math.isfinite(outcome.low) else None,
+                "high": outcome.high if math.isfinite(outcome.high) else None,
                 "state": outcome.state,
             }
             for outcome in verdict.outcomes

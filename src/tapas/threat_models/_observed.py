@@ -197,6 +197,7 @@ class ObservedMIA(GameThreatModel):
             chosen.seed,
             members.label if label is None else label,
         )
+        self._labels = (members.table.index, non_members.table.index)
         self.counts = chosen.counts(len(release))
         if chosen.compared.left_out:
             warnings.warn(chosen.compared.words(), TargetInDataWarning, stacklevel=2)
@@ -226,12 +227,20 @@ class ObservedMIA(GameThreatModel):
     def judged_records(self) -> pd.DataFrame:
         """Who is judged: one row per entry of a summary, for slices and exposure tables.
 
-        Columns: ``source`` ("members" or "non_members") and ``row`` (position there).
+        Columns: ``source`` ("members" or "non_members") and ``row`` (position there), and ``id``
+        where the tables label their rows by more than that.
         """
         judged = self._game.candidates
-        return pd.DataFrame(
+        about = pd.DataFrame(
             {"source": np.where(judged.members, "members", "non_members"), "row": judged.rows}
         )
+        if any(list(labels) != list(range(len(labels))) for labels in self._labels):
+            inside, outside = self._labels
+            about["id"] = [
+                str((inside if member else outside)[row])
+                for member, row in zip(judged.members, judged.rows, strict=True)
+            ]
+        return about
 
     def judged_values(self) -> pd.DataFrame:
         """What the judged records hold."""

@@ -64,4 +64,10 @@
     form.hidden = false;
     apply();
   });
+  const follow = document.getElementById("follow");
+  if (follow) {
+    follow.checked = location.hash !== "#still";
+    follow.addEventListener("change", () => { location.hash = follow.checked ? "" : "still"; });
+    setInterval(() => { if (follow.checked) location.reload(); }, 5000);
+  }
 })();

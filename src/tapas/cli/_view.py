@@ -1,0 +1,85 @@
+"""tapas view"""
+
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+import click
+
+SERVED = {"report.html": "text/html; charset=utf-8", "exposure.csv": "text/csv; charset=utf-8"}
+
+
+@click.command("view")
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True)
+def command(folder: Path, port: int) -> None:
+    """Show all runs below FOLDER in a browser: verdicts, what is running, limits over time.
+
+    The page is served on this machine only, changes nothing, and ends with Ctrl-C.
+    """
+    try:
+        server = serve(folder, port)
+    except OSError as error:
+        raise click.UsageError(f"port {port} cannot be used: {error.strerror}") from None
+    click.echo(f"http://127.0.0.1:{server.server_port}/ shows the runs below {folder}; Ctrl-C ends")
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        click.echo("Ended")
+    finally:
+        server.server_close()
+
+
+def serve(folder: Path, port: int) -> ThreadingHTTPServer:
+    """A server of the runs below a folder, reachable from this machine only."""
+
+    class Handler(_RunsHandler):
+        root = folder
+
+    return ThreadingHTTPServer(("127.0.0.1", port), Handler)
+
+
+class _RunsHandler(BaseHTTPRequestHandler):
+    """Answers questions about runs; whatever else is asked for is not there."""
+
+    root: Path
+    server_version = "tapas"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        """Send the list of runs, or a file of one of them."""
+        # A name that points here is not enough: other sites could let theirs point here too.
+        port = self.connection.getsockname()[1]
+        if self.headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
+            self._send(403, "text/plain", b"ask for 127.0.0.1")
+            return
+        path = urlsplit(self.path).path
+        if path == "/":
+            from tapas.report import runs_page
+            from tapas.results import find_runs
+
+            self._send(200, SERVED["report.html"], runs_page(find_runs(self.root)).encode())
+            return
+        self._send_file(path)
+
+    def _send_file(self, path: str) -> None:
+        from tapas.results import find_runs
+
+        for run in find_runs(self.root):
+            for name, kind in SERVED.items():
+                if path == f"/{quote(run.name)}/{name}" and (self.root / run.name / name).is_file():
+                    self._send(200, kind, (self.root / run.name / name).read_bytes())
+                    return
+        self._send(404, "text/plain; charset=utf-8", f"{unquote(path)} is not here".encode())
+
+    def _send(self, status: int, kind: str, content: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing for each request."""
