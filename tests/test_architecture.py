@@ -73,7 +73,7 @@ PUBLIC = {
         max_epsilon_lower_bound negatives_needed one_run_epsilon one_run_gaussian_epsilon
         percentile_interval
         resampled_counts roc_band runs_needed select_threshold sequential_epsilon
-        shared_confidence tpr_at_fpr_interval""",
+        shared_confidence simultaneous_upper_limits smallest_leak tpr_at_fpr_interval""",
     "threat_models": """AIALabeller AttackerKnowledgeOnData
         AttackerKnowledgeOnGenerator AttackerKnowledgeWithLabel AttributePlanting
         AuxiliaryDataKnowledge BlackBoxKnowledge Briefing CanaryMIA ExactDataKnowledge

@@ -74,10 +74,21 @@ def test_the_most_exposed_records_come_first(summary: MIAttackSummary, tmp_path:
     others = summary.scores[summary.labels == 0]
     for _, row in table.head(20).iterrows():
         assert row["false_positive_rate"] == (others >= row["score"]).mean()
+        assert row["false_positive_rate"] < row["false_positive_rate_high"] <= 1
         assert row["name"] == f"r{row['record']}"
         assert row["member"] == summary.labels[row["record"]]
     path = write_exposure_table(summary, tmp_path / "deep" / "exposed.csv", about, most=7)
     assert len(pd.read_csv(path)) == 7
+
+
+def test_rates_of_all_records_hold_together() -> None:
+    """On a null of 200 members and 100 others, the best of all members is covered too."""
+    missed = 0
+    for seed in range(100):
+        scores = np.random.default_rng(seed).random(300)  # true rate of a score: 1 - score
+        table = exposure_table(MIAttackSummary(np.arange(300) < 200, scores > 0.5, scores))
+        missed += (1 - table["score"] > table["false_positive_rate_high"]).any()
+    assert missed <= 12
 
 
 def test_tables_that_do_not_fit_are_refused(summary: MIAttackSummary) -> None:

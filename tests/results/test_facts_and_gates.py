@@ -206,6 +206,14 @@ def test_a_claim_that_is_not_contradicted_proves_nothing(summary, claim, state) 
     assert decide(_record(summary)).claim is None
 
 
+def test_an_open_claim_says_how_likely_a_false_one_was_to_be_found() -> None:
+    few, many = (Findings(_record(_summary(0.0, n), claim=Claim(1.0))).claim for n in (100, 2000))
+    assert "twice as large" in few.words
+    assert many.words.endswith(" 1.00.") or many.words.endswith(" 0.99.")
+    chance = [float(one.words.rstrip(".").rsplit(" ", 1)[1]) for one in (few, many)]
+    assert 0.05 < chance[0] < chance[1]
+
+
 def test_a_claim_is_judged_by_the_certificate_that_all_attacks_share() -> None:
     record = _record(*(_summary(s, seed=i) for i, s in enumerate([3.0, 0.0, 0.0])), claim=Claim(9))
     findings = Findings(record)

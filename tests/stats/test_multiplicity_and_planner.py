@@ -14,6 +14,7 @@ from tapas.stats import (
     look_share,
     runs_needed,
     shared_confidence,
+    smallest_leak,
 )
 
 
@@ -82,3 +83,11 @@ def test_all_looks_together_spend_a_tenth_more():
     assert shares[0] == 1
     assert sum(shares[1:]) == pytest.approx(0.1, rel=1e-3)
     assert shared_confidence(0.95, 4, share=0.5) == pytest.approx(1 - 0.05 / 8)
+
+
+def test_the_smallest_leak_is_where_the_power_is_reached():
+    epsilon = smallest_leak(200)
+    rate = 1 / (1 + math.exp(-epsilon))
+    assert audit_power(rate, 1 - rate, 0.0, 200) == pytest.approx(0.9, abs=0.01)
+    assert smallest_leak(2000) < epsilon < smallest_leak(200, confidence=0.999)
+    assert smallest_leak(2) == math.inf

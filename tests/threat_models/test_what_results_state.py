@@ -21,6 +21,7 @@ from tapas.stats import audit_claim
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
+    ExactDataKnowledge,
     ModelAIA,
     ModelMIA,
     ModelPropertyInference,
@@ -109,3 +110,23 @@ def test_a_property_of_the_whole_training_data_certifies_nothing() -> None:
     assert summary.dependence == "unrelated worlds"
     with pytest.raises(StatisticsError, match="no neighbours"):
         audit_claim([summary], 1.0)
+
+
+def test_pairs_under_exact_knowledge_of_one_target_are_independent() -> None:
+    data = load_sample("census", 40, seed=2)
+
+    def dependence(knowledge: object, targets: list[int]) -> str:
+        threat_model = TargetedMIA(
+            knowledge,  # type: ignore[arg-type]
+            data.get_records(targets),
+            BlackBoxKnowledge(Raw(), 20),
+            seed=1,
+        )
+        attack = ClosestDistanceMIA(criterion=("threshold", 0))
+        return str(threat_model.test(attack, 10).dependence)  # type: ignore[attr-defined]
+
+    rest = data.take(range(4, 24), reset_index=True)
+    exact = ExactDataKnowledge(rest)
+    drawn = AuxiliaryDataKnowledge(data.take(range(4, 40)), num_training_records=10, seed=0)
+    assert dependence(exact, [0]) == "independent"
+    assert dependence(drawn, [0]) == "pairs"

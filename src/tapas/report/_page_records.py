@@ -23,6 +23,7 @@ _TITLES = {
     "guessed_member": "Guessed",
     "score": "Score",
     "false_positive_rate": "Others as high",
+    "false_positive_rate_high": "At most",
 }
 _RATES = (
     ("AUC", "auc", False),
@@ -110,7 +111,7 @@ def _distribution(exposed: ExposedRecords, number: int) -> PageFigure:
 def _cell(name: str, value: object) -> Cell:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Cell("–", kind="text")
-    if name == "false_positive_rate":
+    if name in ("false_positive_rate", "false_positive_rate_high"):
         rate = float(str(value))
         return Cell(percent(rate, 2), sort=sortable(rate))
     if isinstance(value, (bool, str)) or not isinstance(value, Real):

@@ -15,7 +15,7 @@ from tapas.results import (
     rounded,
     rounded_down,
 )
-from tapas.stats import Dependence, negatives_needed
+from tapas.stats import Dependence, negatives_needed, smallest_leak
 
 __all__ = ["Banner", "banner", "limits", "sentences", "strength_words", "tiles"]
 
@@ -280,7 +280,22 @@ def _size(findings: Findings) -> str:
         )
     if best.shared.told_by_inputs:
         return "No attack did reliably better than the inputs alone: no leak of the model is shown."
-    return "No attack did reliably better than guessing."
+    return f"No attack did reliably better than guessing. {_missed(findings)}".rstrip()
+
+
+def _missed(findings: Findings) -> str:
+    """Return which leak such an audit finds nine times in ten, so that smaller ones are missed."""
+    sizes = [f.fewest_of_a_secret for f in findings.audited if f.is_binary and not f.covers_records]
+    if not sizes:
+        return ""
+    epsilon = smallest_leak(max(sizes), confidence=findings.shared_confidence)
+    if math.isinf(epsilon):
+        return "With so few trials even a complete leak would have been missed."
+    return (
+        f"With as many trials a leak that lets an attacker guess right in "
+        f"{percent(1 / (1 + math.exp(-epsilon)))} of the trials (epsilon {rounded(epsilon)}) would "
+        "have been found nine times in ten; a smaller one may have been missed."
+    )
 
 
 def _certified(findings: Findings) -> str:

@@ -1,5 +1,6 @@
 """What became of a claimed guarantee."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -8,6 +9,7 @@ from tapas import stats
 from tapas.results._audit_record import Claim
 from tapas.results._label_inference import LabelInferenceAttackSummary
 from tapas.results._rounding import rounded_down
+from tapas.stats import Dependence
 
 __all__ = ["ClaimOutcome", "judge_claim"]
 
@@ -57,10 +59,30 @@ def judge_claim(
     bound = stats.audit_claim(
         summaries, claim.epsilon, claim.delta, confidence=confidence, across="bonferroni"
     ).bound
-    return _outcome(claim, name, bound)
+    return _outcome(claim, name, bound, _power(claim, summaries, confidence))
 
 
-def _outcome(claim: Claim, name: str, bound: stats.EpsilonBound) -> ClaimOutcome:
+def _power(
+    claim: Claim, summaries: Sequence[LabelInferenceAttackSummary], confidence: float
+) -> float | None:
+    """How likely a contradiction is where randomized response has twice the claimed epsilon."""
+    sizes = [
+        min(int((one.labels == 0).sum()), int((one.labels == 1).sum()))
+        for one in summaries
+        if one.dependence in (Dependence.INDEPENDENT, Dependence.PAIRS)
+    ]
+    if not sizes or claim.epsilon == 0:
+        return None
+    level = stats.shared_confidence(confidence, len(summaries))
+    rate = 1 / (1 + math.exp(-2 * claim.epsilon))
+    return stats.audit_power(
+        rate, 1 - rate, claim.epsilon, max(sizes), confidence=level, delta=claim.delta
+    )
+
+
+def _outcome(
+    claim: Claim, name: str, bound: stats.EpsilonBound, power: float | None
+) -> ClaimOutcome:
     shown, ceiling = float(bound), float(bound.ceiling)
     if shown > claim.epsilon:
         words = f"{name} is contradicted: at least {rounded_down(shown)} was shown."
@@ -76,4 +98,9 @@ def _outcome(claim: Claim, name: str, bound: stats.EpsilonBound) -> ClaimOutcome
         f"{name} is not contradicted, which does not prove it: {what} was shown, and a perfect "
         f"attack could have shown {rounded_down(ceiling)}."
     )
+    if power is not None:
+        words += (
+            " Were epsilon twice as large, and the attack the best there is, it would have been "
+            f"contradicted with a probability of {rounded_down(power)}."
+        )
     return ClaimOutcome(claim, "open", words, bound)

@@ -13,6 +13,7 @@ from tapas.results._estimate import estimate
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.results._measures import MEASURES, Measure
 from tapas.results._worlds import Worlds
+from tapas.stats import simultaneous_upper_limits
 
 __all__ = [
     "exposure_table",
@@ -110,7 +111,9 @@ def exposure_table(
         ``record`` (position in the summary), ``member``, ``guessed_member``, ``score``, and
         ``false_positive_rate``: the share of non-members that score at least as high, so that a
         small value means an attacker could single this record out with few false alarms. Members
-        come before non-members of the same score.
+        come before non-members of the same score. ``false_positive_rate_high`` is its upper end:
+        with 95 % confidence those of all records hold together (a Berk-Jones band), so that a share
+        of 0 among few non-members is not taken for none.
     """
     if summary.scores is None:
         raise ConfigError("an exposure table needs scores, and this attack gave none")
@@ -124,6 +127,7 @@ def exposure_table(
             "guessed_member": summary.predictions.astype(bool),
             "score": scores,
             "false_positive_rate": above / len(others) if len(others) else np.nan,
+            "false_positive_rate_high": simultaneous_upper_limits(len(others))[above],
         }
     )
     if about is not None:

@@ -50,6 +50,11 @@ class Finding:
         return int((self.summary.labels == 0).sum())
 
     @property
+    def fewest_of_a_secret(self) -> int:
+        """How many trials the rarer of two secrets has."""
+        return min(self.num_negative, len(self.summary) - self.num_negative)
+
+    @property
     def attribute(self) -> str:
         """Name of the attribute that was guessed; empty for membership."""
         return str(self.summary.sensitive_attribute)

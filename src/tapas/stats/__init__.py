@@ -5,7 +5,12 @@ Point estimates without a confidence live in `tapas.metrics`.
 
 from tapas.stats._auc import auc_interval
 from tapas.stats._auc_gain import auc_gain_interval
-from tapas.stats._bands import RocBand, max_epsilon_lower_bound, roc_band
+from tapas.stats._bands import (
+    RocBand,
+    max_epsilon_lower_bound,
+    roc_band,
+    simultaneous_upper_limits,
+)
 from tapas.stats._bootstrap import bootstrap, percentile_interval, resampled_counts
 from tapas.stats._bound import EpsilonBound
 from tapas.stats._claim import ClaimVerdict, audit_claim, claim_p_value
@@ -25,7 +30,7 @@ from tapas.stats._operating_point import (
     negatives_needed,
     tpr_at_fpr_interval,
 )
-from tapas.stats._planner import audit_power, runs_needed
+from tapas.stats._planner import audit_power, runs_needed, smallest_leak
 from tapas.stats._portfolio import Certificate, certificate
 from tapas.stats._selection import (
     ThresholdChoice,
@@ -72,5 +77,7 @@ __all__ = [
     "select_threshold",
     "sequential_epsilon",
     "shared_confidence",
+    "simultaneous_upper_limits",
+    "smallest_leak",
     "tpr_at_fpr_interval",
 ]

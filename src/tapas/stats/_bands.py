@@ -12,7 +12,14 @@ from tapas.stats._bound import EpsilonBound
 from tapas.stats._clopper_pearson import epsilon_from_limits
 from tapas.stats._counts import check_level, check_scores
 
-__all__ = ["RocBand", "band_table", "max_epsilon_lower_bound", "roc_band", "roc_counts"]
+__all__ = [
+    "RocBand",
+    "band_table",
+    "max_epsilon_lower_bound",
+    "roc_band",
+    "roc_counts",
+    "simultaneous_upper_limits",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -128,6 +135,18 @@ def max_epsilon_lower_bound(
         ceiling=max(0.0, best),
         relation=relation,
     )
+
+
+def simultaneous_upper_limits(n: int, *, confidence: float = 0.95) -> FloatArray:
+    """Return, for each count 0..n of `n` trials at or above some threshold, an upper limit.
+
+    Notes
+    -----
+    Assumes: independent trials. Guarantees: with probability at least `confidence`
+    the rates at all thresholds are below their limits together, however thresholds
+    are chosen (a one-sided Berk-Jones band).
+    """
+    return band_table(n, check_level(confidence), "berk-jones")
 
 
 def roc_counts(positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:

@@ -13,9 +13,11 @@ from tapas.stats._clopper_pearson import epsilon_from_limits
 from tapas.stats._counts import check_level
 from tapas.stats._intervals import upper_limit
 
-__all__ = ["audit_power", "runs_needed"]
+__all__ = ["audit_power", "runs_needed", "smallest_leak"]
 
 _MOST = 10_000_000
+_LARGEST_LEAK = 30.0
+_HALVINGS = 20
 
 
 def runs_needed(
@@ -100,6 +102,30 @@ def audit_power(
     most = fn[0] + outcome_boundary(claim, fpr_high, fnr_high, delta)
     reached = np.where(most >= 0, bdtr(np.maximum(most, 0), num_trials, 1 - tpr), 0.0)
     return float(binom.pmf(fp, num_trials, fpr) @ reached)
+
+
+def smallest_leak(num_trials: int, *, confidence: float = 0.95, power: float = 0.9) -> float:
+    """Return the epsilon of randomized response that so many trials per world tell from none.
+
+    Notes
+    -----
+    Assumes: unpaired trials and an event fixed beforehand, as `audit_power`. Guarantees:
+    E1 shows an epsilon above 0 with probability `power` at the value returned, less
+    often below it; infinity where even a complete leak would be missed.
+    """
+    check_probability(power, "power", open_interval=True)
+
+    def shown(epsilon: float) -> bool:
+        rate = 1 / (1 + math.exp(-epsilon))
+        return audit_power(rate, 1 - rate, 0.0, num_trials, confidence=confidence) >= power
+
+    low, high = 0.0, _LARGEST_LEAK
+    if num_trials < 1 or not shown(high):
+        return math.inf
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if shown(middle) else (middle, high)
+    return high
 
 
 def _likely_counts(n: int, rate: float) -> NDArray[np.int64]:

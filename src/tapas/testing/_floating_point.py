@@ -19,7 +19,9 @@ class FloatingPointLaplace(KnownMechanism):
 
     The logarithm of a number on a grid takes only some floating-point values. Added to 0 it gives
     one set of outputs, added to 1 another, and an output that 0 cannot reach proves that the
-    target is there. The output is written into a real-number column, digit for digit.
+    target is there. The output is written into a real-number column, digit for digit. With this
+    formula about 0.81 of the outputs do so at epsilon 1; the inverse distribution function in two
+    branches, ``log(2u)`` and ``-log(2 (1 - u))``, shows about 0.6.
 
     Parameters
     ----------

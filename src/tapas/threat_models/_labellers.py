@@ -98,7 +98,7 @@ class PlantingLabeller(AttackerKnowledgeWithLabel):
         own = type(self).generate_datasets_with_label
         if own is not PlantingLabeller.generate_datasets_with_label:
             return super().draw_labelled(address)
-        background = address.at(self.group_of(address.index))
+        background = address.at(self._pair_of(address.index))
         dataset = self.attacker_knowledge.draw_dataset(background)
         # An attacker who knows the data exactly knows which rows leave: always the same.
         exact = self.attacker_knowledge.is_exact
@@ -107,7 +107,16 @@ class PlantingLabeller(AttackerKnowledgeWithLabel):
         return self.planting.plant(dataset, rng=streams, mirrored=mirrored)
 
     def group_of(self, index: int) -> int:
-        """Both trials of a pair are one group."""
+        """Both trials of a pair are one group, unless they share nothing that is drawn.
+
+        Where the private data is the same in all trials, and no other target's secret is drawn,
+        the two have their secrets in common only, which are given: they are independent.
+        """
+        knowledge = self.attacker_knowledge
+        constant = knowledge.is_exact and not knowledge.draws_from_globals
+        return index if constant and self.planting.num_targets == 1 else self._pair_of(index)
+
+    def _pair_of(self, index: int) -> int:
         return index // 2 if self.generate_pairs else index
 
     def generate_datasets_with_label(

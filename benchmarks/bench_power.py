@@ -1,0 +1,162 @@
+"""Median certificate of epsilon at 95 %, ours beside others' formulae on the same scores.
+
+Usage: python benchmarks/bench_power.py [--audits 60] [--sizes 100 1000]
+
+Exact optimal attacks on mechanisms of known epsilon, with `size` trials per world. The other rows
+are written here from the published formulae; "oracle" is told the best threshold and is no method.
+Rows marked * hold only for Gaussian mechanisms, rows marked + are credible and not certificates.
+"""
+
+import argparse
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+from scipy.special import expit
+
+from tapas.stats import (
+    certificate,
+    epsilon_lower_bound,
+    max_epsilon_lower_bound,
+    one_run_epsilon,
+    sequential_epsilon,
+)
+from tapas.stats._bands import roc_counts
+from tapas.stats._clopper_pearson import clopper_pearson_epsilon
+from tapas.stats._pair_comparison import pair_epsilon
+
+Scores = tuple[np.ndarray, np.ndarray]
+ALPHA = 0.05
+# Strength mu of the Gaussian mechanism that is (epsilon, 1e-5)-private, by epsilon.
+MU = {0.5: 0.1421, 1.0: 0.2681, 2.0: 0.5056, 4.0: 0.9325}
+
+
+def responses(epsilon: float) -> Callable[[np.random.Generator, int], Scores]:
+    rate = float(expit(epsilon))
+    return lambda rng, n: ((rng.random(n) < rate) * 1.0, (rng.random(n) < 1 - rate) * 1.0)
+
+
+def laplace(epsilon: float) -> Callable[[np.random.Generator, int], Scores]:
+    return lambda rng, n: (1 + rng.laplace(size=n) / epsilon, rng.laplace(size=n) / epsilon)
+
+
+def gaussian(epsilon: float) -> Callable[[np.random.Generator, int], Scores]:
+    return lambda rng, n: (MU[epsilon] + rng.normal(size=n), rng.normal(size=n))
+
+
+def rare(rng: np.random.Generator, n: int) -> Scores:
+    return np.where(rng.random(n) < 0.05, 10.0, 0.0) + rng.normal(size=n), rng.normal(size=n)
+
+
+# Name: how scores are drawn, delta, the best threshold.
+COLUMNS = {
+    **{f"responses {e:g}": (responses(e), 0.0, 0.5) for e in (0.5, 1.0, 2.0, 4.0)},
+    **{f"Laplace {e:g}": (laplace(e), 0.0, 1.0) for e in (0.5, 1.0, 2.0, 4.0)},
+    **{f"Gaussian {e:g}": (gaussian(e), 1e-5, 1.5 + MU[e] / 2) for e in (0.5, 1.0, 2.0, 4.0)},
+    "rare event": (rare, 0.0, 5.0),
+}
+
+
+def summary(scores: Scores) -> SimpleNamespace:
+    positive, negative = scores
+    labels = np.arange(2 * positive.size) % 2 == 1
+    values = np.empty(labels.size)
+    values[labels], values[~labels] = positive, negative
+    return SimpleNamespace(labels=labels, predictions=values > np.median(values), scores=values)
+
+
+def ours(scores: Scores, delta: float, _: float) -> float:
+    return float(certificate(summary(scores), delta=delta).bound)
+
+
+def as_gaussian(scores: Scores, delta: float, _: float) -> float:
+    if delta == 0:
+        return np.nan
+    return float(certificate(summary(scores), delta=delta, family="gaussian").bound)
+
+
+def band(scores: Scores, delta: float, _: float) -> float:
+    return float(max_epsilon_lower_bound(*scores, delta=delta))
+
+
+def all_thresholds(scores: Scores, delta: float, _: float) -> float:
+    """Clopper-Pearson at every threshold, at the error divided by their number (jax-privacy)."""
+    positive, negative = scores
+    thresholds, tp, fp = roc_counts(positive, negative)
+    alpha = ALPHA / thresholds.size
+    found = clopper_pearson_epsilon(
+        tp.astype(float), positive.size, fp.astype(float), negative.size, alpha, delta
+    )
+    return float(found.max())
+
+
+def one_run(scores: Scores, delta: float, _: float) -> float:
+    """Steinke et al. (2023): the upper half is guessed in, every trial a canary."""
+    one = summary(scores)
+    right = int(np.sum(one.predictions == one.labels))
+    return float(one_run_epsilon(one.labels.size, one.labels.size, right, delta=delta))
+
+
+def compared(scores: Scores, delta: float, _: float) -> float:
+    positive, negative = scores
+    coins = np.random.default_rng(0).random(positive.size) < 0.5
+    wins = (positive > negative) | ((positive == negative) & coins)
+    return pair_epsilon(int(wins.sum()), positive.size, ALPHA, delta)
+
+
+def sequential(scores: Scores, delta: float, threshold: float) -> float:
+    right = np.stack([scores[0] >= threshold, scores[1] < threshold], axis=1)
+    return float(sequential_epsilon(right, delta=delta, paired=True))
+
+
+def at_oracle(method: str) -> Callable[[Scores, float, float], float]:
+    def bound(scores: Scores, delta: float, threshold: float) -> float:
+        positive, negative = (int(np.sum(world >= threshold)) for world in scores)
+        size = scores[0].size
+        return float(
+            epsilon_lower_bound(positive, size, negative, size, delta=delta, method=method)
+        )
+
+    return bound
+
+
+ROWS: dict[str, Callable[[Scores, float, float], float]] = {
+    "tapas, default": ours,
+    "tapas, family gaussian *": as_gaussian,
+    "band over all thresholds": band,
+    "Bonferroni over thresholds": all_thresholds,
+    "one run, all guesses": one_run,
+    "pair comparison": compared,
+    "sequential, oracle threshold": sequential,
+    "Bayes, oracle threshold +": at_oracle("bayes"),
+    "Clopper-Pearson, oracle": at_oracle("clopper-pearson"),
+    "Buehler, oracle": at_oracle("buehler"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--audits", type=int, default=60)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000])
+    parser.add_argument("--columns", nargs="+", default=list(COLUMNS))
+    options = parser.parse_args()
+    for size in options.sizes:
+        print(f"\n{size} trials per world, median of {options.audits} audits\n")
+        print("| method | " + " | ".join(options.columns) + " |")
+        print("|---" * (1 + len(options.columns)) + "|")
+        draws = {}
+        for name in options.columns:
+            rng = np.random.default_rng(1)
+            draws[name] = [COLUMNS[name][0](rng, size) for _ in range(options.audits)]
+        for row, method in ROWS.items():
+            cells = []
+            for name in options.columns:
+                _, delta, threshold = COLUMNS[name]
+                found = [method(scores, delta, threshold) for scores in draws[name]]
+                value = float(np.median(found))
+                cells.append("" if np.isnan(value) else f"{value:.3f}")
+            print(f"| {row} | " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
