@@ -119,7 +119,7 @@ def test_pairs_under_exact_knowledge_of_one_target_are_independent() -> None:
         threat_model = TargetedMIA(
             knowledge,  # type: ignore[arg-type]
             data.get_records(targets),
-            BlackBoxKnowledge(Raw(), 20),
+            BlackBoxKnowledge(Raw(), 5),
             seed=1,
         )
         attack = ClosestDistanceMIA(criterion=("threshold", 0))
