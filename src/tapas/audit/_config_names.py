@@ -93,7 +93,7 @@ class Names:
     def _foreign(self, use: str, key: str) -> Any:
         module_name, _, name = use.partition(":")
         if str(self.folder) not in sys.path:
-            sys.path.insert(0, str(self.folder))
+            sys.path.append(str(self.folder))  # behind installed modules: json.py hides no json
         try:
             with guarded():
                 module = importlib.import_module(module_name)

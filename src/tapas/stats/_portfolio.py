@@ -222,9 +222,9 @@ def _tail(scores: FloatArray, above: IntArray, thresholds: FloatArray) -> FloatA
     if scores.size <= most:
         return seen
     top = np.sort(scores)[: -most - 2 : -1]
-    excess = float(np.mean(top[:-1] - top[-1]))
-    if not (np.isfinite(excess) and excess > 0):
+    if not np.isfinite(top).all() or top[0] == top[-1]:
         return seen
+    excess = float(np.mean(top[:-1] - top[-1]))
     beyond = most / scores.size * np.exp(-np.maximum(thresholds - top[-1], 0.0) / excess)
     return np.where(above < most, np.minimum(beyond, seen), seen)
 
