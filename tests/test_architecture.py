@@ -87,8 +87,8 @@ PUBLIC = {
         ClosestDistanceMIA CombinedSetFeatures ConfidenceAIA ConfidenceMIA
         CorrSetFeature DensityEstimator DistanceMetric EnsembleAttack EntropyMIA
         FeatureBasedSetClassifier GroundhogAttack HammingDistance HistSetFeature
-        ImputationAIA InferenceAttack LabelOnlyAIA LabelOnlyMIA LiRA LinkabilityAttack
-        LocalNeighbourhoodAttack RecordEnsembleAttack SinglingOutAttack
+        ImputationAIA InferenceAttack LabelOnlyAIA LabelOnlyMIA LiRA LikelihoodAttack
+        LinkabilityAttack LocalNeighbourhoodAttack RecordEnsembleAttack SinglingOutAttack
         LocalNeighboursWithReference LossMIA LpDistance MixedDistance ModifiedEntropyMIA
         NaiveSetFeature NearnessAttack ProbabilityEstimationAttack PropertyClassifier QuantileMIA
         RandomTargetedQueryFeature RehearsedMIA RuleBasedMIA SetClassifier SetFeature

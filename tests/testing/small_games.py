@@ -54,6 +54,9 @@ class Public(Generator):
     def generate(self, num_samples: int, random_state: Any = None) -> TabularDataset:
         return _population(9).sample(num_samples, random_state=random_state)
 
+    def log_factors(self, dataset: TabularDataset) -> np.ndarray:
+        return np.zeros((len(dataset), 1))
+
     @property
     def label(self) -> str:
         return "Public"
@@ -83,9 +86,8 @@ def _box(leaky: bool, size: int = ROWS) -> BlackBoxKnowledge:
 
 def targeted_mia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
     targets, rest = _people(data, 2)
-    return TargetedMIA(
-        _knowledge(leaky, rest), targets, _box(leaky), replace_target=True, seed=seed
-    )
+    box = WhiteBoxKnowledge(Raw() if leaky else Public(), ROWS)
+    return TargetedMIA(_knowledge(leaky, rest), targets, box, replace_target=True, seed=seed)
 
 
 def _targeted_aia(

@@ -70,6 +70,7 @@ LEAST = {
     "GroundhogAttack": 0.9,
     "SubsetAttack": 0.9,
     "NearnessAttack": 0.9,
+    "LikelihoodAttack": 0.9,
     "EnsembleAttack": 0.9,
     "LossMIA": 0.9,
     "ConfidenceMIA": 0.9,

@@ -43,6 +43,7 @@ from tapas.attacks.tables._guideline import (
     LinkabilityAttack,
     SinglingOutAttack,
 )
+from tapas.attacks.tables._likelihood import LikelihoodAttack
 from tapas.attacks.tables._local_neighbourhood import LocalNeighbourhoodAttack
 from tapas.attacks.tables._nearest_record import nearest_record_diagnostics
 from tapas.attacks.tables._nearness import NearnessAttack
@@ -77,6 +78,7 @@ __all__ = [
     "LabelOnlyAIA",
     "LabelOnlyMIA",
     "LiRA",
+    "LikelihoodAttack",
     "LinkabilityAttack",
     "LocalNeighbourhoodAttack",
     "LocalNeighboursWithReference",

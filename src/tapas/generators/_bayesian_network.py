@@ -7,10 +7,11 @@ from itertools import combinations
 import numpy as np
 
 from tapas._validate import check_count
-from tapas.datasets import EncodedTable
+from tapas.datasets import EncodedTable, TabularDataset
 from tapas.errors import ConfigError
 from tapas.generators._states import ColumnStates, from_columns, joint_counts, to_states
 from tapas.generators._table_generator import TableGenerator
+from tapas.generators._tables import log_shares
 
 LARGEST_TABLE = 1_000_000
 
@@ -113,6 +114,21 @@ class BayesianNetwork(TableGenerator):
             self.tables_[names[child]] = ConditionalTable(
                 tuple(names[i] for i in parents), tuple(sizes[i] for i in parents), cumulative
             )
+
+    def log_factors(self, dataset: TabularDataset) -> np.ndarray:
+        """Log probability of each column given its parents, (records, columns)."""
+        table = dataset.table
+        states = {name: space.encode(table.column(name)) for name, space in self.states_.items()}
+        found = {}
+        for name, conditional in self.tables_.items():
+            parents = [states[parent] for parent in conditional.parents]
+            known = np.all([states[name] >= 0, *(parent >= 0 for parent in parents)], axis=0)
+            row = _mixed(
+                [np.maximum(parent, 0) for parent in parents], conditional.sizes, len(table)
+            )
+            shares = conditional.probabilities[row, states[name]]
+            found[name] = log_shares(np.where(known, shares, 0.0), self.num_records_)
+        return np.stack([found[column.name] for column in table.columns], axis=1)
 
     def _draw(self, num_samples: int, rng: np.random.Generator) -> EncodedTable:
         drawn: dict[str, np.ndarray] = {}

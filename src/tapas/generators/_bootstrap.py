@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from tapas.datasets import EncodedTable
+from tapas.datasets import EncodedTable, TabularDataset
 from tapas.generators._table_generator import TableGenerator
+from tapas.generators._tables import log_copies
 
 
 class Bootstrap(TableGenerator):
@@ -22,6 +23,10 @@ class Bootstrap(TableGenerator):
 
     def _learn(self, table: EncodedTable, rng: np.random.Generator) -> None:
         self.records_ = table
+
+    def log_factors(self, dataset: TabularDataset) -> np.ndarray:
+        """Log of the share of private records that equal each record, (records, 1)."""
+        return log_copies(dataset.table, self.records_)
 
     def _draw(self, num_samples: int, rng: np.random.Generator) -> EncodedTable:
         rows = rng.integers(len(self.records_), size=num_samples)

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tapas.datasets import Column, EncodedTable
+from tapas.datasets import Column, EncodedTable, TabularDataset
 from tapas.generators._discretise import decimals_of, rounded
 from tapas.generators._states import association_order, from_columns, to_states
 from tapas.generators._table_generator import TableGenerator
+from tapas.generators._tables import log_shares
 
 BINS_FOR_ORDERING = 10
 SMALLEST_EIGENVALUE = 1e-6
@@ -45,6 +46,20 @@ class CopulaMargin:
         density = np.exp(-(ndtri(self.ends) ** 2) / 2) / np.sqrt(2 * np.pi)
         drop = -np.diff(density, prepend=0.0)
         return np.divide(drop, width, out=np.zeros_like(drop), where=width > 0)
+
+    def seen(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Share of each value, 0 where it did not occur, and its normal score (the nearest's)."""
+        shares, scores = np.zeros(len(values)), np.zeros(len(values))
+        order = np.argsort(self.values, kind="stable")
+        present = ~np.isnan(values)
+        if len(order) == 0 or not present.any():
+            return shares, scores
+        place = np.searchsorted(self.values[order], values[present])
+        rank = order[np.minimum(place, len(order) - 1)]
+        equal = self.values[rank] == values[present]
+        shares[present] = np.where(equal, np.diff(self.ends, prepend=0.0)[rank], 0.0)
+        scores[present] = self.scores()[rank]
+        return shares, scores
 
     def pick(self, uniforms: np.ndarray) -> np.ndarray:
         """The value in whose interval each number lies."""
@@ -127,6 +142,21 @@ class GaussianCopula(TableGenerator):
             self.margins_[column.name] = CopulaMargin.of(rank, values)
             ranks.append(rank)
         return ranks
+
+    def log_factors(self, dataset: TabularDataset) -> np.ndarray:
+        """Log share of each column's value, and the log density of the copula at all of them."""
+        margins, scores = [], []
+        for column in dataset.table.columns:
+            margin, values = self.margins_[column.name], dataset.table.column(column.name)
+            shares, normal = margin.seen(values)
+            margins.append(log_shares(shares, self.num_records_))
+            scores.append(normal)
+        normals = np.stack(scores, axis=1)
+        joint = self.correlation_[: len(scores), : len(scores)]
+        gain = np.linalg.inv(joint) - np.eye(len(scores))
+        density = -0.5 * (np.einsum("ki,ij,kj->k", normals, gain, normals))
+        density -= 0.5 * np.linalg.slogdet(joint)[1]
+        return np.stack([*margins, density], axis=1)
 
     def _draw(self, num_samples: int, rng: np.random.Generator) -> EncodedTable:
         from scipy.special import ndtr

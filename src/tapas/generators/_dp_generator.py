@@ -99,6 +99,14 @@ class DPGenerator(Generator):
         rng = np.random.default_rng(random_state)
         return self.domain_.release(self._draw(size, rng), self._template, rng)
 
+    def log_factors(self, dataset: TabularDataset) -> np.ndarray:
+        """Log probability of each column, given those before it, (records, columns)."""
+        return self._log_factors(self.domain_.cells_of(dataset)).T
+
+    @abstractmethod
+    def _log_factors(self, cells: np.ndarray) -> np.ndarray:
+        """The same of cells, (columns, rows)."""
+
     @abstractmethod
     def _divide_budget(self, domain: Domain) -> Budget:
         """What each step may spend; a function of what is public."""

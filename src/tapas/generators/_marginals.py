@@ -3,9 +3,10 @@
 import numpy as np
 
 from tapas._validate import check_count
-from tapas.datasets import EncodedTable
+from tapas.datasets import EncodedTable, TabularDataset
 from tapas.generators._discretise import Bins
 from tapas.generators._table_generator import TableGenerator, table_like
+from tapas.generators._tables import log_shares
 
 
 class IndependentMarginals(TableGenerator):
@@ -54,6 +55,18 @@ class IndependentMarginals(TableGenerator):
             )
             self.bins_[column.name] = bins
             self.frequencies_[column.name] = _frequencies(bins.encode(values))
+
+    def log_factors(self, dataset: TabularDataset) -> np.ndarray:
+        """Log probability of each column, (records, columns)."""
+        found = []
+        for column in dataset.table.columns:
+            values, shares = dataset.table.column(column.name), self.frequencies_[column.name]
+            codes = values if column.is_coded else self.bins_[column.name].encode(values)
+            # Missing, -1, comes last; a category above the last that occurs has no share.
+            padded = np.append(shares[:-1], [0.0, shares[-1]])
+            place = np.where(codes == -1, -1, np.minimum(codes, len(shares) - 1))
+            found.append(log_shares(padded[place.astype(int)], self.num_records_))
+        return np.stack(found, axis=1)
 
     def _draw(self, num_samples: int, rng: np.random.Generator) -> EncodedTable:
         codes = [

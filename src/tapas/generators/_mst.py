@@ -20,6 +20,7 @@ from tapas.generators._tables import (
     draw,
     draw_given,
     estimated_rows,
+    log_shares,
     projected,
     shares,
 )
@@ -114,6 +115,19 @@ class MST(DPGenerator):
             (i, j): fit_to_marginals(counts, self.marginals_[i], self.marginals_[j])
             for (i, j), counts in self.two_way_counts_.items()
         }
+
+    def _log_factors(self, cells: np.ndarray) -> np.ndarray:
+        rows = estimated_rows(self.one_way_counts_)
+        found = np.empty(cells.shape)
+        for column, parent in walk(len(self.marginals_), self.edges_):
+            if parent is None:
+                share = self.marginals_[column][cells[column]]
+            else:
+                edge = (min(column, parent), max(column, parent))
+                table = self.tables_[edge] if parent < column else self.tables_[edge].T
+                share = shares(table)[cells[parent], cells[column]]
+            found[column] = log_shares(share, rows)
+        return found
 
     def _draw(self, size: int, rng: np.random.Generator) -> np.ndarray:
         cells = np.zeros((len(self.marginals_), size), dtype=np.int64)

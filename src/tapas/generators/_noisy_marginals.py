@@ -8,7 +8,14 @@ from tapas.generators._accounting import Budget
 from tapas.generators._domain import DEFAULT_BINS, Domain, Limits
 from tapas.generators._dp_generator import DPGenerator
 from tapas.generators._noise import discrete_laplace
-from tapas.generators._tables import count_cells, draw, estimated_rows, projected, shares
+from tapas.generators._tables import (
+    count_cells,
+    draw,
+    estimated_rows,
+    log_shares,
+    projected,
+    shares,
+)
 
 
 class NoisyMarginals(DPGenerator):
@@ -66,6 +73,11 @@ class NoisyMarginals(DPGenerator):
         self.counts_ = np.split(np.concatenate(exact) + noise, np.cumsum(sizes)[:-1])
         rows = estimated_rows(self.counts_)
         self.marginals_ = [shares(projected(counts, rows)) for counts in self.counts_]
+
+    def _log_factors(self, cells: np.ndarray) -> np.ndarray:
+        rows = estimated_rows(self.counts_)
+        pairs = zip(self.marginals_, cells, strict=True)
+        return np.stack([log_shares(marginal[cell], rows) for marginal, cell in pairs])
 
     def _draw(self, size: int, rng: np.random.Generator) -> np.ndarray:
         return np.stack([draw(marginal, size, rng) for marginal in self.marginals_])

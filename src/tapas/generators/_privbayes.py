@@ -16,6 +16,7 @@ from tapas.generators._tables import (
     draw_given,
     estimated_rows,
     joint_cells,
+    log_shares,
     projected,
     shares,
 )
@@ -111,6 +112,15 @@ class PrivBayes(DPGenerator):
             self.counts_.append(exact + noise.reshape(exact.shape))
         rows = estimated_rows(self.counts_)
         self.conditionals_ = [_conditional(projected(counts, rows)) for counts in self.counts_]
+
+    def _log_factors(self, cells: np.ndarray) -> np.ndarray:
+        sizes, rows = self.domain_.sizes, estimated_rows(self.counts_)
+        found = np.empty(cells.shape)
+        for node, conditional in zip(self.network_, self.conditionals_, strict=True):
+            parents = list(node.parents)
+            given = joint_cells(cells[parents], [sizes[i] for i in parents])
+            found[node.column] = log_shares(conditional[given, cells[node.column]], rows)
+        return found
 
     def _draw(self, size: int, rng: np.random.Generator) -> np.ndarray:
         sizes = self.domain_.sizes

@@ -2,9 +2,12 @@
 
 from typing import Any
 
-from tapas.datasets import Dataset, RandomSource
+import numpy as np
+
+from tapas.datasets import Dataset, RandomSource, TabularDataset
 from tapas.errors import NotTrainedError
 from tapas.generators._base import Generator
+from tapas.generators._tables import log_copies
 
 
 class Raw(Generator):
@@ -28,6 +31,10 @@ class Raw(Generator):
         if num_samples is None:
             return self.dataset.copy()
         return self.dataset.sample(num_samples, random_state=random_state)
+
+    def log_factors(self, dataset: TabularDataset) -> np.ndarray:
+        """Log of the share of kept records that equal each record, (records, 1)."""
+        return log_copies(dataset.table, self.dataset.table)
 
     def __call__(  # type: ignore[override]
         self, dataset: Dataset, num_samples: int | None = None, random_state: RandomSource = None

@@ -31,6 +31,12 @@ class ColumnStates:
     def __len__(self) -> int:
         return len(self.levels)
 
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """The state of each code or number; -1 where it has none."""
+        codes = values if self.bins is None else self.bins.encode(values)
+        found = np.minimum(np.searchsorted(self.levels, codes), max(0, len(self.levels) - 1))
+        return np.where(self.levels[found] == codes, found, -1) if len(self.levels) else found - 1
+
     def decode(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Codes, or numbers drawn within their bins."""
         codes = self.levels[states]

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tapas.datasets import EncodedTable
+
 
 def joint_cells(cells: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     """Number of each row's cell in the product of some columns, the last varying fastest."""
@@ -51,6 +53,17 @@ def shares(counts: np.ndarray, fallback: np.ndarray | None = None) -> np.ndarray
     if fallback is None:
         fallback = np.full(counts.shape[-1], 1 / counts.shape[-1])
     return np.where(totals > 0, kept / np.where(totals > 0, totals, 1), fallback)
+
+
+def log_shares(probabilities: np.ndarray, records: float) -> np.ndarray:
+    """Logarithms, what never occurred counting as half of a record."""
+    return np.log(np.maximum(probabilities, 0.5 / max(records, 1.0)))
+
+
+def log_copies(asked: EncodedTable, kept: EncodedTable) -> np.ndarray:
+    """Log of the share of kept records that equal each one asked for, (records, 1)."""
+    copies = (kept.count_differences(asked) == 0).mean(axis=1)
+    return log_shares(copies, len(kept))[:, None]
 
 
 def draw(probabilities: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -19,6 +19,7 @@ from tapas.attacks import (
     InferenceAttack,
     LabelOnlyAIA,
     LabelOnlyMIA,
+    LikelihoodAttack,
     LinkabilityAttack,
     LiRA,
     LocalNeighbourhoodAttack,
@@ -81,6 +82,7 @@ def _on_tables() -> tuple[Attack, ...]:
         GroundhogAttack(model=RandomForestClassifier(20), label="Groundhog"),
         SubsetAttack(number=60, label="Subsets"),
         NearnessAttack(label="Nearness"),
+        LikelihoodAttack(label="Likelihood"),
         EnsembleAttack((SubsetAttack(number=60), NearnessAttack()), label="Ensemble"),
     )
 

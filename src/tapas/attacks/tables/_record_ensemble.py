@@ -110,7 +110,8 @@ class RecordScorer:
 
     def score(self, values: np.ndarray) -> np.ndarray:
         """Log-odds of membership, up to a constant."""
-        return (values - self.centres) @ self.weights
+        # Not a matrix product: its last bits depend on how many are scored at once.
+        return ((values - self.centres) * self.weights).sum(axis=-1)
 
     def decide(self, scores: np.ndarray) -> np.ndarray:
         """A member where the score reaches the threshold."""
