@@ -27,7 +27,7 @@ STRONGEST = {
     "attribute": "EnsembleAttack",
     "no box": "ClosestDistanceMIA",
     "canaries": "EnsembleAttack",
-    "release": "DOMIAS",
+    "release": "RecordEnsembleAttack",
     "model": "RMIA",
     "property": "PropertyClassifier",
 }

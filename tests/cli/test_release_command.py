@@ -78,6 +78,22 @@ def test_a_file_in_another_dialect_is_read_like_the_others(
     assert run(["release", *FILES, "--no-controls"]) == 0
 
 
+def test_several_releases_are_compared_on_the_same_records(place: Path) -> None:
+    write(TabularDataset.read(place / "more.csv"), place / "harmless.csv")
+    shown = ["--no-controls", "--attack", "ClosestDistanceMIA", "--attack", "InferenceAttack"]
+    assert run(["release", *FILES, "harmless.csv", *shown, "--max-auc", "0.6"]) == 1
+    record = AuditRecord.load(place / "released-run")
+    assert [subject.name for subject in record.subjects] == ["released", "harmless"]
+    leaky, harmless = ({s.attack: s for s in one.summaries} for one in record.subjects)
+    attack = "ClosestDistance(fitting, accuracy)"
+    assert leaky[attack].auc > 0.7 > harmless[attack].auc  # type: ignore[attr-defined]
+    assert np.array_equal(leaky[attack].labels, harmless[attack].labels)  # type: ignore[attr-defined]
+    assert {"release.file[0]", "release.file[1]"} <= set(record.question["inputs"])  # type: ignore[arg-type]
+    page = (place / "released-run" / "report.html").read_text(encoding="utf-8")
+    assert "harmless" in page
+    assert "Inference(all columns)" in page
+
+
 def test_dropping_every_column_is_refused_in_one_line(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,11 +160,11 @@ def test_another_question_in_the_same_folder_is_answered_by_itself(place: Path) 
         ([*FILES, "--attack", "GroundhogAttack"], "there is only one: use ClosestDistanceMIA"),
         ([*FILES, "--attack", "Nonsense"], "there is no 'Nonsense'"),
         ([*FILES, "--known-share", "1"], "known_share"),
-        ([*FILES, "--known-share", "0"], "known_share leaves none"),
+        ([*FILES, "--attack", "DOMIAS", "--known-share", "0"], "known_share leaves none"),
         ([*FILES, "--drop", "shoe size"], "'shoe size'"),
         (["private.csv", "private.csv", "released.csv"], "not on both sides"),
         ([*FILES, "--reference", "holdout.csv"], "reference records are also"),
-        (["private.csv", "holdout.csv"], "Missing argument 'RELEASED'"),
+        (["private.csv", "holdout.csv"], "Missing argument 'RELEASED"),
     ],
 )
 def test_wrong_use_is_one_line_and_four(

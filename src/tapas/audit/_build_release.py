@@ -21,7 +21,7 @@ from tapas.threat_models import ObservedMIA
 
 
 def release_subjects(config: AuditFile, names: Names) -> Built:
-    """The release, and controls of the same size made from the private table."""
+    """The releases, and controls as large as the first, made from the private table."""
     part = config.release
     if part is None:
         raise ConfigError(f"{names.where}: release is missing")
@@ -29,7 +29,7 @@ def release_subjects(config: AuditFile, names: Names) -> Built:
     private = tables.private()
     check_subgroups(private.description.columns, config.subgroups, names.where)
     holdout = tables.beside(str(config.data.holdout), "data.holdout")
-    released = tables.beside(part.file, "release.file")
+    released, *others = (tables.beside(file, key) for key, file in part.files.items())
     reference = None
     if part.reference is not None:
         reference = tables.beside(part.reference, "release.reference")
@@ -41,12 +41,13 @@ def release_subjects(config: AuditFile, names: Names) -> Built:
         raise ConfigError(f"{names.where}: {error}") from error
     _warn_of_identifiers(private, holdout)
     subjects = [Subject(game, part.label or released.label)]
+    subjects += [Subject(game.with_release(table), table.label) for table in others]
     if config.with_controls:
         made = _control_tables(private, len(released), config.seed)
         subjects += [
             Subject(game.with_release(table), name, role="control") for name, table in made.items()
         ]
-    given = [private, holdout, released, *([] if reference is None else [reference])]
+    given = [private, holdout, released, *others, *([] if reference is None else [reference])]
     facts: dict[str, Plain] = {
         "digest": [table.table.digest() for table in given],
         "records": asdict(game.counts),

@@ -173,7 +173,9 @@ class ReadPart(Part):
 class ReleasePart(Part):
     """A table that was released, or is about to be: nothing is run."""
 
-    file: str = Field(description="The synthetic table")
+    file: str | Annotated[list[str], Field(min_length=1)] = Field(
+        description="The synthetic table, or several to compare"
+    )
     reference: str | None = Field(
         default=None,
         description="More records of the population that were not used; by default part of "
@@ -186,6 +188,19 @@ class ReleasePart(Part):
     known_share: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.5, description="Share of the records whose membership the attacker knows"
     )
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Every released table, by its key in the audit file."""
+        if isinstance(self.file, str):
+            return {"release.file": self.file}
+        return {f"release.file[{place}]": file for place, file in enumerate(self.file)}
+
+    @model_validator(mode="after")
+    def _label_of_one(self) -> "ReleasePart":
+        if self.label is not None and len(self.files) > 1:
+            raise ValueError("label is for one file: several are called by their names")
+        return self
 
 
 class ImportedPart(Part):

@@ -11,14 +11,17 @@ from tapas.attacks import (
     EnsembleAttack,
     GroundhogAttack,
     ImputationAIA,
+    InferenceAttack,
     LabelOnlyAIA,
     LabelOnlyMIA,
+    LinkabilityAttack,
     LiRA,
-    LocalNeighboursWithReference,
     LossMIA,
     PropertyClassifier,
+    RecordEnsembleAttack,
     RehearsedMIA,
     RuleBasedMIA,
+    SinglingOutAttack,
 )
 from tapas.errors import ConfigError
 from tapas.game import Setting, unfit
@@ -56,7 +59,8 @@ def _usual(setting: Setting) -> list[Attack]:
             return [PropertyClassifier()]
         return _on_attributes(setting) if kind == "attribute" else _on_members(setting)
     if setting.test == 1:
-        return [ClosestDistanceMIA(), DOMIAS(), LocalNeighboursWithReference()]
+        guideline = [SinglingOutAttack(), LinkabilityAttack(), InferenceAttack()]
+        return [RecordEnsembleAttack(), ClosestDistanceMIA(), DOMIAS(), *guideline]
     if setting.training == 0:
         attribute = ClosestDistanceAIA(criterion=("threshold", 0.5))
         return [ClosestDistanceMIA(criterion=("threshold", 0)), attribute]

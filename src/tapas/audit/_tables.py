@@ -123,7 +123,7 @@ class Tables:
         files = [("data.table", data.table, data.read), ("data.holdout", data.holdout, data.read)]
         if release is not None:
             read = release.read or data.read
-            files += [("release.file", release.file, read)]
+            files += [(key, file, read) for key, file in release.files.items()]
             files += [("release.reference", release.reference, read)]
         return [
             (key, self._names.folder / file, read.reading()) for key, file, read in files if file

@@ -6,20 +6,11 @@ import click
 
 from tapas.cli._read_option import read_option
 
-ATTACKS = (
-    "RecordEnsembleAttack",
-    "ClosestDistanceMIA",
-    "DOMIAS",
-    "SinglingOutAttack",
-    "LinkabilityAttack",
-    "InferenceAttack",
-)
-
 
 @click.command("release")
 @click.argument("private", type=click.Path(path_type=Path))
 @click.argument("holdout", type=click.Path(path_type=Path))
-@click.argument("released", type=click.Path(path_type=Path))
+@click.argument("released", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
     "--reference", type=click.Path(path_type=Path), help="More records that were not used."
 )
@@ -36,9 +27,8 @@ ATTACKS = (
     "--attack",
     "attacks",
     multiple=True,
-    default=ATTACKS,
     metavar="NAME",
-    help=f"From `tapas list attacks`; repeatable [{', '.join(ATTACKS)}]",
+    help="From `tapas list attacks`; repeatable [all that fit, and an ensemble]",
 )
 @click.option("--known-share", type=float, default=0.5, show_default=True)
 @click.option("--max-auc", type=float, help="A gate: the AUC must not be above this.")
@@ -53,7 +43,7 @@ ATTACKS = (
 def command(
     private: Path,
     holdout: Path,
-    released: Path,
+    released: tuple[Path, ...],
     reference: Path | None,
     schema: Path | None,
     drop: tuple[str, ...],
@@ -73,6 +63,7 @@ def command(
 ) -> int:
     """Attack the table RELEASED, made from PRIVATE; HOLDOUT has records that were not used.
 
+    Several released tables are attacked in the same way, on the same records, and compared.
     Nothing is run but attacks. Ends in report.html in a folder. A low result is no proof of
     privacy: docs/observed-releases.md says what such an audit can and cannot show.
     """
@@ -87,7 +78,7 @@ def command(
     from tapas.cli._outputs import forget, write_json, write_junit
 
     values = {
-        "title": f"Privacy audit of {released.name}",
+        "title": f"Privacy audit of {', '.join(path.name for path in released)}",
         "seed": seed,
         "data": {
             "table": str(private),
@@ -97,12 +88,12 @@ def command(
             "read": _choices(read),
         },
         "release": {
-            "file": str(released),
+            "file": [str(path) for path in released] if len(released) > 1 else str(released[0]),
             "reference": None if reference is None else str(reference),
             "known_share": known_share,
             "read": _choices(read_released) or None,
         },
-        "attacks": [{"use": name} for name in attacks],
+        "attacks": [{"use": name} for name in attacks] or None,
         "controls": not no_controls,
         "subgroups": list(subgroup),
         "show_values": show_values,
@@ -113,7 +104,7 @@ def command(
         ],
     }
     forget(json_file, junit_file)
-    place = folder or default_folder(released)
+    place = folder or default_folder(released[0])
     with foreign_code():
         audit = audit_from_values(values, "tapas release")
         _refuse(audit.check().problems)
