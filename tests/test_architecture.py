@@ -30,7 +30,7 @@ HEAVY = ("pandas", "sklearn", "matplotlib", "scipy", "torch", "dask", "loky", "r
 PUBLIC = {
     "datasets": """MISSING_CODE Column DataDescription Dataset EncodedTable RandomSource
         Reading TableFile TabularDataset TabularRecord choices_from_words create_canary load_sample
-        locate most_isolated pack_table read_file read_frame read_schema_beside
+        locate most_isolated pack_table rare_combinations read_file read_frame read_schema_beside
         read_table record_isolation select_vulnerable_records unpack_table write_table""",
     "engine": """FAILURES CodeExitError Entry FolderStore LostError MemoryStore Progress Silent
         Store TaskFailedError TimeLimitError Workers damaged_entries end_family end_workers guarded

@@ -81,6 +81,7 @@ class Parts:
     FRESH_ROUND = Part(27, 1)
     OBSERVING_FILE = Part(25, 1)
     INPUTS_ALONE = Part(28)
+    MADE_UP_TARGETS = Part(29)
 
 
 _preserving: ContextVar[bool] = ContextVar("_preserving", default=False)

@@ -7,6 +7,7 @@ import pytest
 
 from tapas.audit import Audit, audit_file_schema, audit_from_values
 from tapas.audit._default_attacks import default_attacks
+from tapas.datasets import load_sample
 from tapas.errors import ConfigError, TapasWarning
 from tapas.game import MEMBERSHIP, PROPERTY, Goal, Setting
 
@@ -33,6 +34,10 @@ STRONGEST = {
 }
 
 
+# All but two columns of the sample.
+DROPPED = list(load_sample("census", 1).description.columns)[2:]
+
+
 def described(rows: int = 300, **changes: Any) -> Audit:
     values = {
         "data": {"sample": "census", "rows": rows, **changes.pop("data", {})},
@@ -51,6 +56,16 @@ def targets(audit: Audit) -> tuple[str, ...]:
 def test_every_kind_of_audit_has_attacks_of_its_own(name: str) -> None:
     names = [type(attack).__name__ for attack in default_attacks(SETTINGS[name])]
     assert STRONGEST[name] in names
+
+
+def test_made_up_targets_are_nobody_and_the_table_stays_whole() -> None:
+    audit = described(goal="canaries", data={"targets": {"made": 30}})
+    assert targets(audit)[:2] == ("canary 0", "canary 1")
+    assert len(targets(audit)) == 30
+    with pytest.raises(ConfigError, match=r"data\.targets\.made: 5000 combinations"):
+        described(data={"targets": {"made": 5000}, "drop": DROPPED})
+    with pytest.raises(ConfigError, match="got several"):
+        described(data={"targets": {"made": 3, "random": 2}})
 
 
 def test_a_goal_of_ones_own_names_its_attacks() -> None:

@@ -13,6 +13,7 @@ from tapas.datasets import (
     create_canary,
     load_sample,
     most_isolated,
+    rare_combinations,
     record_isolation,
     select_vulnerable_records,
 )
@@ -192,3 +193,18 @@ def test_impossible_requests_are_refused(numbered: TabularDataset) -> None:
     text = DataDescription([{"name": "t", "type": "countable", "representation": "string"}])
     with pytest.raises(SchemaError, match="'t'"):
         record_isolation(TabularDataset([["a"], ["b"]], text), 1)
+
+
+@pytest.mark.parametrize("sample", ["census", "clinic"])
+def test_rare_combinations_have_known_values_and_unknown_combinations(sample: str) -> None:
+    data = load_sample(sample, 300, seed=1)
+    made = rare_combinations(data, 40, random_state=3)
+    assert len(made) == 40
+    assert made.description == data.description
+    for column in data.description.columns:
+        assert set(made.data[column]) <= set(data.data[column])
+    assert not (data.table.count_differences(made.table) == 0).any()
+    assert len(made.data.drop_duplicates()) == 40
+    assert made.data.equals(rare_combinations(data, 40, random_state=3).data)
+    with pytest.raises(RecordError, match="ask for fewer"):
+        rare_combinations(data.view(["Sex" if sample == "census" else "sex"]), 5, random_state=0)

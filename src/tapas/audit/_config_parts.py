@@ -221,20 +221,26 @@ class ImportedPart(Part):
 
 
 class TargetsPart(Part):
-    """Whose privacy is tested: rows, or vulnerable and random ones."""
+    """Whose privacy is tested: rows, vulnerable and random ones, or made-up records."""
 
     rows: list[NonNegativeInt] | None = Field(default=None, min_length=1, description="Positions")
     vulnerable: PositiveInt | None = Field(
         default=None, description="So many, those furthest from all others"
     )
     random: PositiveInt | None = Field(default=None, description="So many others, by the seed")
+    made: PositiveInt | None = Field(
+        default=None, description="So many made-up records, rare combinations that stand out"
+    )
 
     @model_validator(mode="after")
     def _one_kind(self) -> "TargetsPart":
         drawn = self.vulnerable is not None or self.random is not None
-        if drawn == (self.rows is not None):
-            came = "both" if drawn else "none"
-            raise ValueError(f"targets needs rows, or else vulnerable and random; got {came}")
+        kinds = drawn + (self.rows is not None) + (self.made is not None)
+        if kinds != 1:
+            came = "several" if kinds else "none"
+            raise ValueError(
+                f"targets needs rows, or else vulnerable and random, or else made; got {came}"
+            )
         return self
 
 

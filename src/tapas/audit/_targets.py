@@ -9,8 +9,8 @@ from tapas._validate import listing
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
 from tapas.audit._config_parts import KnowledgePart, TargetsPart
-from tapas.datasets import TabularDataset, most_isolated
-from tapas.errors import ConfigError
+from tapas.datasets import TabularDataset, most_isolated, rare_combinations
+from tapas.errors import ConfigError, TapasError
 
 _COMPARED_AT_ONCE = 64
 MOST_TARGETS = 100
@@ -35,11 +35,22 @@ class Drawn:
 
 
 def draw_targets(whole: TabularDataset, config: AuditFile, names: Names) -> Drawn:
-    """Take the targets that a configuration asks for out of a table."""
+    """Take the targets that a configuration asks for out of a table, or make them up."""
+    made = None if config.data.targets is None else config.data.targets.made
+    if made is not None:
+        return Drawn(_made_up(whole, made, config, names), whole, 0)
     rows = _rows(whole, config, names)
     targets = whole.take(rows)
     rest = _without(whole, targets)
     return Drawn(targets, rest, len(whole) - len(rest) - len(rows))
+
+
+def _made_up(whole: TabularDataset, number: int, config: AuditFile, names: Names) -> TabularDataset:
+    try:
+        rng = part_stream(config.seed, Parts.MADE_UP_TARGETS)
+        return rare_combinations(whole, number, random_state=rng)
+    except TapasError as error:
+        raise ConfigError(f"{names.where}: data.targets.made: {error}") from error
 
 
 def _rows(data: TabularDataset, config: AuditFile, names: Names) -> list[int]:

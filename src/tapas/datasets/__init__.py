@@ -1,6 +1,6 @@
 """Tables, records, and what describes them."""
 
-from tapas.datasets._canary import create_canary
+from tapas.datasets._canary import create_canary, rare_combinations
 from tapas.datasets._columns import MISSING_CODE, Column
 from tapas.datasets._dataset import Dataset
 from tapas.datasets._description import DataDescription
@@ -30,6 +30,7 @@ __all__ = [
     "locate",
     "most_isolated",
     "pack_table",
+    "rare_combinations",
     "read_file",
     "read_frame",
     "read_schema_beside",

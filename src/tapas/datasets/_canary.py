@@ -5,12 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from tapas.datasets._columns import Column
+from tapas._validate import check_count
+from tapas.datasets._columns import MISSING_CODE, Column
 from tapas.datasets._description import DataDescription
+from tapas.datasets._encoding import EncodedTable
+from tapas.datasets._rows import RandomSource, as_generator
 from tapas.datasets._tabular import TabularDataset, TabularRecord
+from tapas.errors import RecordError
 
 CANARY = "CANARY"
+_ATTEMPTS = 20
 
 
 def create_canary(dataset: TabularDataset) -> tuple[TabularDataset, TabularRecord]:
@@ -41,6 +47,56 @@ def create_canary(dataset: TabularDataset) -> tuple[TabularDataset, TabularRecor
     canary = TabularRecord([list(values.values())], description, "canary")
     canary.set_id("canary")
     return extended, canary
+
+
+def rare_combinations(
+    dataset: TabularDataset, number: int, random_state: RandomSource = None
+) -> TabularDataset:
+    """Make up records whose values all occur in `dataset`, in combinations that do not.
+
+    Every value is drawn with equal chances from those of its column. Mechanisms that count
+    combinations give such canaries away before any real record, and the schema stays as it is.
+    """
+    check_count(number, "number", minimum=1)
+    rng, table = as_generator(random_state), dataset.table
+    found: EncodedTable | None = None
+    for _ in range(_ATTEMPTS):
+        codes = [_any_value(column, number, rng) for column in table.codes.T]
+        numbers = [_any_value(column, number, rng) for column in table.numbers.T]
+        drawn = replace(
+            table.take([]),
+            codes=np.array(codes, dtype=table.codes.dtype).reshape(-1, number).T,
+            numbers=np.array(numbers, dtype=float).reshape(-1, number).T,
+            index=pd.RangeIndex(number),
+        )
+        found = drawn if found is None else found.concat(drawn)
+        found = found.take(_first_of_their_kind(found, table), reset_index=True)
+        if len(found) >= number:
+            names = pd.Index([f"canary {row}" for row in range(number)])
+            chosen = replace(found.take(np.arange(number)), index=names)
+            return TabularDataset.from_table(chosen, dataset.description)
+    raise RecordError(
+        f"{number} combinations that the data does not have were asked for, and hardly any were "
+        f"found: ask for fewer, or take more columns"
+    )
+
+
+def _any_value(column: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
+    """Values that occur in a column, missing ones only where all are, with equal chances."""
+    missing = np.isnan(column) if column.dtype.kind == "f" else column == MISSING_CODE
+    present = np.unique(column if missing.all() else column[~missing])
+    return rng.choice(present, number)
+
+
+def _first_of_their_kind(found: EncodedTable, table: EncodedTable) -> np.ndarray:
+    """Rows that neither the table nor a row before them equals."""
+    keep: list[int] = []
+    for row in range(len(found)):
+        one = found.take([row])
+        known = (table.count_differences(one) == 0).any()
+        if not known and not (found.take(keep).count_differences(one) == 0).any():
+            keep.append(row)
+    return np.array(keep, dtype=int)
 
 
 def _new_category(
