@@ -37,6 +37,9 @@ from tapas.threat_models import (
     WhiteBoxKnowledge,
 )
 
+# An attack on the size of releases, which is always the same, sees nothing.
+pytestmark = pytest.mark.filterwarnings("ignore:SizeOfRelease gave all:tapas.errors.TapasWarning")
+
 
 class FailsSometimes(Raw):
     """Raises in about a third of its runs, depending on the seed alone."""
