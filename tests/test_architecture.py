@@ -25,7 +25,7 @@ LINES = (
     {"cli", "testing"},
 )
 LINE_OF = {room: line for line, rooms in enumerate(LINES) for room in rooms}
-HEAVY = ("pandas", "sklearn", "matplotlib", "scipy", "torch", "dask", "loky", "rich")
+HEAVY = ("pandas", "sklearn", "matplotlib", "scipy", "torch", "dask", "rich")
 
 PUBLIC = {
     "datasets": """MISSING_CODE Column DataDescription Dataset EncodedTable RandomSource
@@ -272,7 +272,7 @@ def test_importing_tapas_loads_nothing_heavy() -> None:
 
 def test_importing_the_rooms_loads_only_what_all_of_them_need() -> None:
     rooms = ", ".join(f"tapas.{room}" for line in LINES[1:-1] for room in sorted(line))
-    late = ("matplotlib", "torch", "dask", "sklearn", "scipy.stats", "scipy.optimize", "loky")
+    late = ("matplotlib", "torch", "dask", "sklearn", "scipy.stats", "scipy.optimize")
     code = (
         f"import sys, {rooms}; tapas.generators.Raw(); "
         f"loaded = [name for name in {late!r} if name in sys.modules]; "

@@ -197,7 +197,8 @@ def test_failures_are_left_out_and_not_tried_again() -> None:
     player = Player(game, workers=HERE, policy=TrialPolicy(max_failures=2))
     board = player.board(Mean(), "train", 5)
     assert board.values[:, 0].tolist() == [0, 2, 4]
-    assert player.ledger.failures("train") == {1: "no luck in 1", 3: "no luck in 3"}
+    # What user code says may hold private values: it goes to the log, not into results.
+    assert player.ledger.failures("train") == dict.fromkeys((1, 3), "the mechanism failed")
     numbers(game)
     assert player.play("train", 5) == [0, 2, 4]
     assert numbers(game) == []
