@@ -1,15 +1,14 @@
-"""Images, tokens, one-hot classes, data sets, and models that only predict."""
+"""Images, one-hot classes, and models that only predict."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import LabelOnlyMIA, LiRA, LossMIA
-from tapas.errors import MechanismError, SchemaError
+from tapas.errors import SchemaError
 from tapas.models import CallableTrainer, Records, as_model
 from tapas.threat_models import ModelMIA
 
@@ -62,62 +61,6 @@ def test_one_hot_classes_are_classes() -> None:
     np.testing.assert_array_equal(records.y, Y)
     with pytest.raises(SchemaError, match="one class label per record"):
         Records(X, np.column_stack([Y, Y]))
-
-
-def test_data_sets_and_loaders_of_torch_are_records() -> None:
-    inside, outside = (
-        torch.utils.data.TensorDataset(torch.tensor(IMAGES[part]), torch.tensor(Y[part]))
-        for part in (slice(0, None, 2), slice(1, None, 2))
-    )
-    model = as_model(OfImages(IMAGES[::2], Y[::2]), CLASSES)
-    summaries = []
-    for sides in (
-        (inside, torch.utils.data.DataLoader(outside, batch_size=7)),
-        ((IMAGES[::2], Y[::2]), (IMAGES[1::2], Y[1::2])),
-    ):
-        attack = LossMIA()
-        threat_model = ModelMIA(model, *sides, seed=0)
-        attack.train(threat_model)
-        summaries.append(threat_model.test(attack))
-    np.testing.assert_array_equal(summaries[0].scores, summaries[1].scores)
-
-
-class Wrapped(torch.nn.Module):
-    def __init__(self, way: str) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        self.way, self.layer = way, torch.nn.Linear(3, 2)
-
-    def forward(self, rows: torch.Tensor) -> object:
-        found = self.layer(rows)
-        return {
-            "tensor": found,
-            "tuple": (found, rows),
-            "mapping": {"hidden": rows, "logits": found},
-            "object": SimpleNamespace(logits=found),
-            "nothing": "found",
-        }[self.way]
-
-
-def test_the_first_output_or_the_logits_of_a_module_are_read() -> None:
-    rows = np.random.default_rng(0).normal(size=(5, 3))
-    expected = as_model(Wrapped("tensor")).predict_proba(rows)
-    for way in ("tuple", "mapping", "object"):
-        np.testing.assert_array_equal(as_model(Wrapped(way)).predict_proba(rows), expected)
-    with pytest.raises(MechanismError, match="must return a tensor"):
-        as_model(Wrapped("nothing")).predict_proba(rows)
-
-
-def test_token_numbers_stay_whole() -> None:
-    torch.manual_seed(0)
-    module = torch.nn.Sequential(
-        torch.nn.Embedding(50, 4), torch.nn.Flatten(), torch.nn.Linear(24, 3)
-    )
-    tokens = np.random.default_rng(0).integers(0, 50, (7, 6))
-    found = as_model(module).predict_proba(Records(tokens, np.zeros(7, int)).X)
-    with torch.no_grad():
-        expected = torch.softmax(module(torch.tensor(tokens)).double(), 1).numpy()
-    np.testing.assert_allclose(found, expected)
 
 
 def test_a_booster_that_gives_the_second_class_only_is_a_model() -> None:
