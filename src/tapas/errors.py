@@ -102,7 +102,17 @@ class StoreError(TapasError, OSError):
 
 
 class ConfigError(TapasError, ValueError, AssertionError):
-    """A parameter or an audit file is wrong; the message names the key."""
+    """A parameter or an audit file is wrong; the message names the key.
+
+    Attributes
+    ----------
+    problems : tuple of str
+        The messages one by one, where several things are wrong.
+    """
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
 
 
 class StatisticsError(TapasError, ValueError):

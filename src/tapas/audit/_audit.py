@@ -166,11 +166,14 @@ class Audit:
         problems = check_names([attack.label for attack in self.attacks], "attack")
         problems += check_names([subject.label for subject in self.subjects], "subject")
         problems += self._undefined_gates()
+        told: set[str] = set()
         cautions: list[str] = []
         seconds: list[float] = []
         for subject in self.subjects:
             found = check_subject(subject.threat_model, self.attacks, self.num_train, self.timeout)
-            problems += [f"{subject.label}: {problem}" for problem in found.problems]
+            new = [problem for problem in found.problems if problem not in told]
+            told.update(new)
+            problems += [f"{subject.label}: {problem}" for problem in new]
             cautions += [f"{subject.label}: {caution}" for caution in found.cautions]
             seconds += [] if found.seconds_per_trial is None else [found.seconds_per_trial]
         known = seconds and not problems

@@ -56,8 +56,10 @@ def audit_from_values(values: Mapping[str, object], where: str) -> Audit:
 
 def build_from(config: AuditFile, names: Names) -> Audit:
     """Make the audit that a configuration describes."""
-    named = None if config.attacks is None else make_attacks(config.attacks, names)
-    built = _FACTORIES[config.what](config, names)
+    named = make_attacks(config.attacks or [], names)
+    with names.problems.noted():
+        built = _FACTORIES[config.what](config, names)
+    names.problems.refuse()
     attacks = named or default_attacks(built.subjects[0].threat_model.game.setting)
     trials = config.trials
     return Audit(
@@ -80,10 +82,12 @@ def build_from(config: AuditFile, names: Names) -> Audit:
 
 def make_attacks(parts: Sequence[ComponentPart], names: Names) -> list[AttackDoors]:
     """The attacks that a configuration names."""
-    return [
-        names.make(part.use, part.parameters, part.label, ("attacks",), f"attacks[{position}]")
-        for position, part in enumerate(parts)
-    ]
+    made = []
+    for position, part in enumerate(parts):
+        with names.problems.noted():
+            key = f"attacks[{position}]"
+            made.append(names.make(part.use, part.parameters, part.label, ("attacks",), key))
+    return made
 
 
 def _question(

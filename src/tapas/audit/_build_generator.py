@@ -38,21 +38,23 @@ _MECHANISMS = {
 
 def generator_subjects(config: AuditFile, names: Names) -> Built:
     """Every generator of the file, and the controls, under one threat model."""
+    parts = config.generator or []
+    generators = _generators(parts, names)
     tables = Tables(config, names)
     whole = tables.private()
     drawn = draw_targets(whole, config, names)
     knowledge, records = _knowledge(config, names, drawn.rest)
-    parts = config.generator or []
+    names.problems.refuse()
 
     def subject(generator: Generator, part: GeneratorPart, name: str, control: bool) -> Subject:
         box = _MECHANISMS[config.knowledge.mechanism](generator, part.records or records)
         model = _threat_model(config, names, knowledge, drawn, box)
         return Subject(model, name, role="control" if control else "audited")
 
-    subjects = []
-    for position, part in enumerate(parts):
-        key = "generator" if len(parts) == 1 else f"generator[{position}]"
-        subjects.append(subject(_generator(part, names, key), part, part.label or "", False))
+    subjects = [
+        subject(generator, part, part.label or "", False)
+        for generator, part in zip(generators, parts, strict=True)
+    ]
     if config.with_controls:
         for name, made in controls():
             subjects.append(subject(made, parts[0], name, True))
@@ -106,6 +108,15 @@ def _knowledge(
         data, wanted.split, num_training_records=records, seed=config.seed
     )
     return knowledge, records
+
+
+def _generators(parts: Sequence[GeneratorPart], names: Names) -> list[Generator]:
+    made = []
+    for position, part in enumerate(parts):
+        with names.problems.noted():
+            key = "generator" if len(parts) == 1 else f"generator[{position}]"
+            made.append(_generator(part, names, key))
+    return made
 
 
 def _generator(part: GeneratorPart, names: Names, key: str) -> Generator:

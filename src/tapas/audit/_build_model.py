@@ -36,6 +36,9 @@ def model_subjects(config: AuditFile, names: Names) -> Built:
     part = config.model
     if part is None:
         raise ConfigError(f"{names.where}: model is missing")
+    trainer = None
+    with names.problems.noted():
+        trainer = _trainer(part, names)
     tables = Tables(config, names)
     inside, outside = _sides(config, names, tables)
     features = [name for name in inside.description.columns if name != part.class_column]
@@ -46,7 +49,7 @@ def model_subjects(config: AuditFile, names: Names) -> Built:
         )
     except TapasError as error:
         raise ConfigError(f"{names.where}: model.class_column: {error}") from error
-    trainer = _trainer(part, names)
+    names.problems.refuse()
     if part.file is not None and not (names.folder / str(part.file)).is_file():
         raise ConfigError(
             f"{names.where}: model.file: there is no file {names.folder / str(part.file)}"

@@ -62,8 +62,10 @@ def check_subject(
             for attack in attacks
             if attack.needs.training
         ]
-    if problems or setting.release != "table":
+    if problems:
         return CheckReport(tuple(dict.fromkeys(problems)), (), None)
+    if setting.release == "model":
+        return _train_one(game.within(timeout))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
@@ -76,6 +78,18 @@ def check_subject(
         tuple(str(warning.message) for warning in caught),
         seconds if game.rounds("test") is None else None,
     )
+
+
+def _train_one(game: Game) -> CheckReport:
+    """Whether a shadow model can be trained, and how long one takes."""
+    if game.rounds("train") == 0:
+        return CheckReport((), (), None)
+    start = time.perf_counter()
+    try:
+        game.play([Address(game.seed, "train", 0)])
+    except TapasError as error:
+        return CheckReport((str(error),), (), None)
+    return CheckReport((), (), time.perf_counter() - start)
 
 
 def _look(

@@ -142,7 +142,7 @@ def read_audit_file(path: str | PathLike[str]) -> AuditFile:
         ]
         more = len(lines) - MOST_ERRORS
         shown = [*lines[:MOST_ERRORS], *([f"and {more} more"] if more > 0 else [])]
-        raise ConfigError("; ".join(shown)) from None
+        raise ConfigError(*shown) from None
 
 
 def audit_file_schema() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from tapas._validate import listing
+from tapas.audit._problems import Problems
 from tapas.engine import guarded
 from tapas.errors import ConfigError, TapasError
 
@@ -33,6 +34,7 @@ class Names:
         self.folder = folder.resolve()
         self.where = where
         self.own_code: dict[str, str] = {}
+        self.problems = Problems()
 
     def make(
         self,

@@ -14,6 +14,7 @@ from tapas._spec import Plain
 from tapas._validate import listing
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
+from tapas.audit._problems import Problems
 from tapas.datasets import (
     DataDescription,
     Reading,
@@ -67,8 +68,9 @@ class Tables:
     def beside(self, file: str, key: str) -> TabularDataset:
         """A table beside the audit file; `key` is where the file names it."""
         path = self._names.folder / file
+        found = self._files[path]
         try:
-            found, described = self._files[path], self._description.relabelled(path.stem)
+            described = self._description.relabelled(path.stem)
             data = TabularDataset(found.frame, described)
         except _UNREADABLE as error:
             raise ConfigError(f"{self._names.where}: {key}: {_words(error, path)}") from error
@@ -101,12 +103,13 @@ class Tables:
     def _files(self) -> Mapping[Path, TableFile]:
         """Every file that is named, read; a column to drop must be in one of them."""
         drop, found = self._config.data.drop, {}
-        declared = self._declared
+        declared, problems = None, Problems()
+        with problems.noted():
+            declared = self._declared
         for key, path, reading in self._named():
-            try:
-                found[path] = read_file(locate(path)[0], declared, reading, drop=drop)
-            except _UNREADABLE as error:
-                raise ConfigError(f"{self._names.where}: {key}: {_words(error, path)}") from error
+            with problems.noted():
+                found[path] = self._read(key, path, reading, declared)
+        problems.refuse()
         dropped = {name for file in found.values() for name in file.dropped}
         unknown = [name for name in drop if name not in dropped]
         if unknown:
@@ -116,6 +119,14 @@ class Tables:
                 f"are {listing([*first.columns, *sorted(dropped)])}"
             )
         return found
+
+    def _read(
+        self, key: str, path: Path, reading: Reading, declared: DataDescription | None
+    ) -> TableFile:
+        try:
+            return read_file(locate(path)[0], declared, reading, drop=self._config.data.drop)
+        except _UNREADABLE as error:
+            raise ConfigError(f"{self._names.where}: {key}: {_words(error, path)}") from error
 
     def _named(self) -> Sequence[tuple[str, Path, Reading]]:
         """Key, path and choices of every file."""

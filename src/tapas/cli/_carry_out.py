@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tapas.cli import _supervise
-from tapas.errors import TapasError
+from tapas.errors import ConfigError
 from tapas.results import AuditRecord, Verdict, decide, read_history
 
 
@@ -28,10 +28,12 @@ def foreign_code() -> Iterator[None]:
 
 
 def refuse_problems(audit: Any, audit_file: Path) -> Any:
-    """The report of a check without problems; otherwise an error that names the first ones."""
+    """The report of a check without problems; otherwise an error that names them."""
     found = audit.check()
     if not found.ok:
-        raise TapasError(f"{audit_file}: the audit cannot run: {'; '.join(found.problems[:5])}")
+        raise ConfigError(
+            *(f"{audit_file}: the audit cannot run: {problem}" for problem in found.problems)
+        )
     return found
 
 

@@ -12,7 +12,7 @@ import click
 from tapas import __version__
 from tapas.cli._streams import forgive
 from tapas.cli._supervise import supervised
-from tapas.errors import TapasError
+from tapas.errors import ConfigError, TapasError
 
 FINE, GATE_FAILED, INTERRUPTED, INTERNAL, USAGE, NOTHING_RAN, INCONCLUSIVE = range(7)
 
@@ -107,6 +107,8 @@ def _outcome(error: BaseException) -> tuple[int, str]:
         return error.exit_code, ""
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return INTERRUPTED, "interrupted"
+    if isinstance(error, ConfigError):
+        return USAGE, "\n".join(_line(problem) for problem in error.problems)
     if isinstance(error, TapasError):
         return USAGE, _line(str(error))
     if isinstance(error, OSError) and error.strerror:

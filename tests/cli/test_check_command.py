@@ -1,0 +1,108 @@
+"""tapas check: everything that is wrong at once, and what the work will cost."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tapas.cli._main import run
+from tapas.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def check(capsys: pytest.CaptureFixture[str], **values: Any) -> tuple[int, str, str]:
+    """Exit code, output and errors of a check of these values."""
+    Path("audit.yaml").write_text(yaml.safe_dump(values))
+    code = run(["check", "audit.yaml"])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_wrong_parts_that_do_not_hang_together_are_told_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, _, errors = check(
+        capsys,
+        data={"table": "nowhere.csv"},
+        generator=["Rawer", {"use": "BayesianNetwork", "parameters": {"degre": 3}}],
+        attacks=["Nonsense", "GroundhogAttack", {"use": "DOMIAS", "parameters": {"x": 1}}],
+    )
+    assert code == 4
+    lines = errors.splitlines()
+    keys = ("attacks[0]", "attacks[2]", "generator[0]", "generator[1]", "data.table")
+    assert len(lines) == len(keys)
+    for line, key in zip(lines, keys, strict=True):
+        assert line.startswith(f"Error: audit.yaml: {key}: ")
+
+
+def test_every_file_that_cannot_be_read_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, errors = check(
+        capsys,
+        data={"table": "private.csv", "holdout": "others.csv"},
+        release={"file": "released.csv"},
+    )
+    assert code == 4
+    keys = ("data.table", "data.holdout", "release.file")
+    assert [line.split(": ")[2] for line in errors.splitlines()] == list(keys)
+
+
+def test_an_attack_that_fits_no_subject_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, errors = check(
+        capsys,
+        data={"sample": "census", "rows": 200, "targets": {"random": 1}},
+        generator="Raw",
+        attacks=["LossMIA", "RMIA", "ClosestDistanceMIA"],
+    )
+    assert code == 4
+    first, second = errors.splitlines()
+    assert "LossMIA" in first
+    assert "RMIA" in second
+
+
+def test_a_model_audit_says_what_its_shadow_models_will_cost(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, _ = check(
+        capsys,
+        data={"sample": "census", "rows": 200},
+        model={
+            "use": "sklearn.tree:DecisionTreeClassifier",
+            "class_column": "Health",
+            "shadows": 4,
+        },
+        attacks=["LossMIA"],
+    )
+    assert code == 0
+    assert "5 trials of about" in out
+
+
+def test_a_model_that_cannot_be_trained_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("own_trainer.py").write_text(
+        "from sklearn.tree import DecisionTreeClassifier\n\n\n"
+        "class Fickle(DecisionTreeClassifier):\n"
+        "    fits = 0\n\n"
+        "    def fit(self, X, y, sample_weight=None, check_input=True):\n"
+        "        Fickle.fits += 1\n"
+        "        if Fickle.fits > 1:\n"
+        "            raise ValueError('no more')\n"
+        "        return super().fit(X, y, sample_weight, check_input)\n"
+    )
+    code, _, errors = check(
+        capsys,
+        data={"sample": "census", "rows": 200},
+        model={"use": "own_trainer:Fickle", "class_column": "Health", "shadows": 4},
+        attacks=["LossMIA"],
+    )
+    assert code == 4
+    assert "no more" in errors
+
+
+def test_one_error_holds_all_problems() -> None:
+    error = ConfigError("this", "that")
+    assert error.problems == ("this", "that")
+    assert str(error) == "this; that"
