@@ -40,7 +40,7 @@ PUBLIC = {
         GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw
         ReprosynGenerator SDVGenerator SmartNoiseGenerator Smote discrete_laplace""",
     "audit": """Audit AuditFile CheckReport DescribedFiles StopEarly Subject audit_file_schema
-        audit_from_values build_audit describe_files load_audit read_audit_file
+        audit_from_values build_audit describe_files judge_file load_audit read_audit_file
         read_together usable_names
         repair_run verify_run""",
     "testing": """BrokenPromiseError DomainFromData FloatingPointLaplace GaussianCount
@@ -57,11 +57,11 @@ PUBLIC = {
         MOST_RECORDS SUBGROUP VALUE
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome
-        Dependence Estimate ExposedRecords Finding Findings Gate GateOutcome
+        Dependence Estimate ExposedRecords Finding Findings Gate GateOutcome JudgedRecords
         LabelInferenceAttackSummary MIAttackSummary Measure People RecordComparison RunState
         ScoreTable SummaryFacts TrialFailure Verdict append_verdict compare_records
         constant_scores decide dropped_columns end_progress estimate exposed_people
-        exposed_records exposure_table file_safe find_runs gate_title judge_claim leak
+        exposed_records exposure_table file_safe find_runs gate_title judge_claim judge_records leak
         loosened_limits note_progress positive_predictive_value read_history record_facts
         rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
         summary_facts write_exposure_table""",
@@ -73,7 +73,7 @@ PUBLIC = {
         max_epsilon_lower_bound negatives_needed one_run_epsilon one_run_gaussian_epsilon
         percentile_interval
         resampled_counts roc_band runs_needed select_threshold sequential_epsilon
-        shared_confidence simultaneous_upper_limits smallest_leak tpr_at_fpr_interval""",
+        shared_confidence simultaneous_upper_limits smallest_leak tpr_at_fpr_interval venn_abers""",
     "threat_models": """AIALabeller AttackerKnowledgeOnData
         AttackerKnowledgeOnGenerator AttackerKnowledgeWithLabel AttributePlanting
         AuxiliaryDataKnowledge BlackBoxKnowledge Briefing CanaryMIA ExactDataKnowledge

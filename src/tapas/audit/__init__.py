@@ -5,6 +5,7 @@ from tapas.audit._build import audit_from_values, build_audit, load_audit
 from tapas.audit._check import CheckReport
 from tapas.audit._config import AuditFile, audit_file_schema, read_audit_file
 from tapas.audit._config_names import usable_names
+from tapas.audit._judging import judge_file
 from tapas.audit._stopping import StopEarly
 from tapas.audit._tables import DescribedFiles, describe_files, read_together
 from tapas.audit._verifying import repair_run, verify_run
@@ -20,6 +21,7 @@ __all__ = [
     "audit_from_values",
     "build_audit",
     "describe_files",
+    "judge_file",
     "load_audit",
     "read_audit_file",
     "read_together",

@@ -31,7 +31,7 @@ from tapas.models import (
 from tapas.threat_models import ModelAIA, ModelMIA, ModelPropertyInference
 
 
-def model_subjects(config: AuditFile, names: Names) -> Built:
+def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None) -> Built:
     """The model, asked about the records it was trained on and about others."""
     part = config.model
     if part is None:
@@ -39,7 +39,7 @@ def model_subjects(config: AuditFile, names: Names) -> Built:
     trainer = None
     with names.problems.noted():
         trainer = _trainer(part, names)
-    tables = Tables(config, names)
+    tables = Tables(config, names) if tables is None else tables
     inside, outside = _sides(config, names, tables)
     features = [name for name in inside.description.columns if name != part.class_column]
     check_subgroups(features, config.subgroups, names.where)

@@ -95,6 +95,15 @@ class Tables:
         }
         return left
 
+    def alike(self, path: Path) -> TabularDataset:
+        """A table that the audit file does not name, read as those that it names."""
+        part = self._config.data
+        try:
+            found = read_file(locate(path)[0], self._declared, part.read.reading(), drop=part.drop)
+            return TabularDataset(found.frame, self._description.relabelled(path.stem))
+        except _UNREADABLE as error:
+            raise ConfigError(_words(error, path)) from error
+
     def inputs(self) -> dict[str, Plain]:
         """Every table that was used, by its key: file, digest, size, what was left out."""
         return dict(self._inputs)

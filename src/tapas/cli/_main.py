@@ -22,6 +22,7 @@ _COMMANDS = {
     "check": "Find out whether an audit can run, and how long it takes.",
     "run": "Run an audit, or go on with one; ends in report.html.",
     "release": "Audit a released table from files alone, without an audit file.",
+    "judge": "Decide whether a model was trained on given records.",
     "report": "Write the report of a run again.",
     "verify": "See whether a run folder is as it was written.",
     "repair": "Keep what is whole of a damaged run folder.",
@@ -32,7 +33,7 @@ _COMMANDS = {
     "schema": "JSON schema of audit files, for editors.",
 }
 _KEEPS_TRIALS = ("demo", "run", "release")
-_RUNS_CODE = (*_KEEPS_TRIALS, "check", "plan")
+_RUNS_CODE = (*_KEEPS_TRIALS, "check", "judge", "plan")
 _EXIT_CODES = """\b
 Exit codes: 0 fine, 1 a gate failed, 2 interrupted, 3 internal error,
 4 usage or configuration error, 5 nothing ran, 6 a gate is inconclusive."""

@@ -48,6 +48,7 @@ from tapas.results._rounding import rounded, rounded_down, rounded_up
 from tapas.results._runs import RunState, end_progress, find_runs, note_progress
 from tapas.results._score_table import ScoreTable
 from tapas.results._summary import AttackSummary
+from tapas.results._unknown_records import JudgedRecords, judge_records
 from tapas.stats import Dependence
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
     "Findings",
     "Gate",
     "GateOutcome",
+    "JudgedRecords",
     "LabelInferenceAttackSummary",
     "MIAttackSummary",
     "Measure",
@@ -101,6 +103,7 @@ __all__ = [
     "find_runs",
     "gate_title",
     "judge_claim",
+    "judge_records",
     "leak",
     "loosened_limits",
     "note_progress",

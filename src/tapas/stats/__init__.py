@@ -39,6 +39,7 @@ from tapas.stats._selection import (
     select_threshold,
 )
 from tapas.stats._sequential import SequentialEpsilon, sequential_epsilon
+from tapas.stats._venn_abers import venn_abers
 
 __all__ = [
     "Certificate",
@@ -80,4 +81,5 @@ __all__ = [
     "simultaneous_upper_limits",
     "smallest_leak",
     "tpr_at_fpr_interval",
+    "venn_abers",
 ]

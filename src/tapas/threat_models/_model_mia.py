@@ -1,37 +1,26 @@
 """Membership inference against a trained model: which records was it trained on?"""
 
+import copy
 import warnings
-from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from tapas._random import Parts, integer_seed, part_stream, resolve_seed
+from tapas._random import resolve_seed
 from tapas._validate import check_count, check_probability
-from tapas.compat import GameThreatModel
-from tapas.engine import guarded, told
-from tapas.errors import MechanismError, TargetInDataWarning, ThreatModelError
-from tapas.game import (
-    MEMBERSHIP,
-    Address,
-    Candidates,
-    Goal,
-    ModelBriefing,
-    Phase,
-    Release,
-    Setting,
-    Trial,
-    compare_sides,
-    split_sides,
+from tapas.compat import AttackLike, GameThreatModel, as_attack
+from tapas.errors import (
+    IncompatibleAttackError,
+    TapasWarning,
+    TargetInDataWarning,
+    ThreatModelError,
 )
+from tapas.game import Ledger, compare_sides, judge, split_sides
 from tapas.models import (
     Access,
     Classifier,
     Model,
-    RecordEncoding,
     Records,
     ShapedModel,
     ShapedTrainer,
@@ -39,261 +28,15 @@ from tapas.models import (
     Trainer,
     as_model,
 )
-from tapas.threat_models._game_defaults import GameDefaults, names_of
-from tapas.threat_models._inputs_alone import told_by_inputs
+from tapas.results import JudgedRecords, judge_records
+from tapas.threat_models._model_game import ModelMembershipGame
 from tapas.threat_models._model_records import (
     RecordsLike,
     as_records,
     check_same_columns,
     shape_of,
 )
-from tapas.threat_models._reference_models import (
-    ReferencePlan,
-    pool_of_others,
-    pool_with_targets,
-)
 from tapas.threat_models._shadow_data import ShadowData
-
-# Whose records are observed, in the addresses of random streams.
-_KNOWN, _JUDGED, _POOL = range(3)
-_SHADOWS = 3
-
-
-@dataclass(frozen=True, eq=False)
-class ModelMembershipGame(GameDefaults):
-    """The audited model is the one test trial; each shadow model is a training trial.
-
-    Attributes
-    ----------
-    model : Model
-    access : Access
-    known, candidates : Candidates
-        Records whose membership the attacker knows, and those that are judged.
-    population : Records, ShadowData or None
-    trainer : Trainer or None
-    num_shadows, num_members : int
-        How many shadow models there are, and how many records each is trained on.
-    train_on_targets : bool
-    budget : int or None
-    seed : int
-    data_label : str
-    timeout : float or None
-    """
-
-    model: Model
-    access: Access
-    known: Candidates[Records] | None
-    candidates: Candidates[Records]
-    population: Records | ShadowData | None
-    trainer: Trainer | None
-    num_shadows: int
-    num_members: int
-    train_on_targets: bool
-    budget: int | None
-    seed: int
-    data_label: str
-    timeout: float | None = None
-
-    # -- what it is --------------------------------------------------------------------------
-
-    @property
-    def label(self) -> str:
-        """Display name of the model."""
-        return self.model.label
-
-    @property
-    def goal(self) -> Goal:
-        """Membership."""
-        return MEMBERSHIP
-
-    def _identity(self) -> Mapping[str, object]:
-        left_out = {"budget", "timeout", "data_label"}
-        if self.trainer is None or self.trainer.models_at_once == 1:
-            # Each shadow model is trained by itself: how many there are makes no difference.
-            left_out.add("num_shadows")
-        fields = set(self.__dataclass_fields__) - left_out
-        return {name: value for name, value in vars(self).items() if name in fields}
-
-    @property
-    def setting(self) -> Setting:
-        """What the game offers to attacks."""
-        return Setting(
-            name="ModelMIA",
-            release="model",
-            goal=self.goal,
-            training=self.rounds("train"),
-            test=1,
-            access=self.access,
-            references=0 if self.trainer is None else self.num_shadows,
-            inside=self.train_on_targets,
-            budget=self.budget,
-            spent=self.queries_spent,
-        )
-
-    @cached_property
-    def target_labels(self) -> tuple[str, ...]:
-        """Where the judged records came from."""
-        return names_of(self.candidates.members, self.candidates.rows)
-
-    @property
-    def draws_from_globals(self) -> bool:
-        """Foreign estimators may."""
-        return True
-
-    def trials_at_once(self, phase: Phase) -> int:
-        """As many shadow models as the trainer trains in lockstep."""
-        return 1 if self.trainer is None or phase == "test" else self.trainer.models_at_once
-
-    def within(self, seconds: float | None) -> "ModelMembershipGame":
-        """The same game with a time limit for training each stack of shadow models."""
-        return replace(self, timeout=seconds)
-
-    def rounds(self, phase: Phase) -> int:
-        """One audited model; as many shadow models as there are."""
-        if phase == "test":
-            return 1
-        if self.trainer is not None:
-            return self.num_shadows
-        return 0 if self.known is None else 1
-
-    # -- what the attacker holds -------------------------------------------------------------
-
-    def briefing(self, phase: Phase) -> ModelBriefing:
-        """What an attack is told about the records that it observes."""
-        return ModelBriefing(
-            goal=self.goal,
-            targets=self._observed(phase),
-            auxiliary=self._held,
-            encoding=self._encoding,
-            access=self.access,
-        )
-
-    def judged(self, phase: Phase) -> np.ndarray:
-        """The judged records come first; others serve for learning only."""
-        number = 0 if phase == "train" and self.trainer is None else len(self.candidates)
-        return np.arange(len(self._observed(phase))) < number
-
-    def _observed(self, phase: Phase) -> Records:
-        if phase == "test":
-            return self.candidates.records
-        if self.trainer is None:
-            return self._learnt_from.records
-        judged = self.candidates.records
-        return judged if self.train_on_targets else judged.concat(self._pool[0])
-
-    @property
-    def _learnt_from(self) -> Candidates[Records]:
-        if self.known is None:
-            raise ThreatModelError("no record is known to be a member or not: raise known_share")
-        return self.known
-
-    @cached_property
-    def _held(self) -> Records | None:
-        """Records of the attacker beside the judged ones."""
-        parts = [] if self.known is None else [self.known.records]
-        if isinstance(self.population, Records):
-            parts.append(self.population)
-        return parts[0].concat(*parts[1:]) if parts else None
-
-    @cached_property
-    def _encoding(self) -> RecordEncoding:
-        records = self.candidates.records
-        return (records if self._held is None else records.concat(self._held)).encoding()
-
-    @cached_property
-    def inputs_alone(self) -> np.ndarray | None:
-        """How well members are told from others without the model, by all records there are."""
-        sides = [self.candidates] if self.known is None else [self.candidates, self.known]
-        records = sides[0].records.concat(*(side.records for side in sides[1:]))
-        members = np.concatenate([side.members for side in sides]).astype(int)
-        rng = part_stream(self.seed, Parts.INPUTS_ALONE)
-        told = told_by_inputs(records, members, 2, rng=rng)
-        return None if told is None else told[: len(self.candidates), 1]
-
-    # -- shadow models -----------------------------------------------------------------------
-
-    @property
-    def queries_spent(self) -> int:
-        """How many records the model is asked about to make shadow data up."""
-        if self.trainer is None or not isinstance(self.population, ShadowData):
-            return 0
-        return self.population.queries(self.num_members)
-
-    @cached_property
-    def _shadow_records(self) -> Records | None:
-        """What shadow models are trained on beside the judged records."""
-        if not isinstance(self.population, ShadowData):
-            return self._held
-        known = None if self.known is None else self.known.records
-        asked = self.model.restricted(self.access, self.budget)
-        rng = part_stream(self.seed, Parts.SHADOW_DATA)
-        return self.population.make(asked, known, self.num_members, rng=rng)
-
-    @cached_property
-    def _pool(self) -> tuple[Records, ReferencePlan]:
-        """Records that shadow models are trained on, and the plan of who trains on which."""
-        others, judged = self._shadow_records, self.candidates.records
-        about = (self.num_shadows, self.num_members, self.seed)
-        if self.train_on_targets:
-            return pool_with_targets(judged, others, *about)
-        return pool_of_others(others, *about)
-
-    @cached_property
-    def _training_seed(self) -> int:
-        return integer_seed(part_stream(self.seed, Parts.SHADOW_TRAINING))
-
-    # -- playing -----------------------------------------------------------------------------
-
-    def play(self, addresses: Sequence[Address]) -> list[Trial]:
-        """The audited model, or shadow models that are trained together."""
-        first = addresses[0]
-        if first.phase == "test" or self.trainer is None:
-            side = self.candidates if first.phase == "test" else self._learnt_from
-            return [Trial(first.phase, 0, Release(self.model), side.members, 0)]
-        numbers = [address.index for address in addresses]
-        return [
-            Trial("train", number, Release(model), self._inside(number), number // 2)
-            for number, model in zip(numbers, self._trained(numbers), strict=True)
-        ]
-
-    def _trained(self, numbers: list[int]) -> list[Model]:
-        if self.trainer is None:
-            raise ThreatModelError("there are no shadow models without a trainer")
-        pool, plan = self._pool
-        try:
-            with guarded(self.timeout):
-                models = self.trainer.train_some(
-                    pool.X, pool.y, plan, numbers, seed=self._training_seed
-                )
-        except Exception as error:
-            raise MechanismError(
-                f"training shadow model {numbers[0]} failed: {type(error).__name__}: {error}",
-                phase="train",
-                index=numbers[0],
-                seed=self.seed,
-                shared=f"training shadow model {numbers[0]} failed: {told(error)}",
-            ) from error
-        return [model.aligned(self.model.classes) for model in models]
-
-    def _inside(self, number: int) -> np.ndarray:
-        """Which of the observed records a shadow model is trained on."""
-        mask = self._pool[1].mask(number)
-        if self.train_on_targets:
-            return mask[: len(self.candidates)]
-        return np.concatenate([np.zeros(len(self.candidates), dtype=bool), mask])
-
-    def observation_rng(self, address: Address) -> np.random.Generator:
-        """What an observer draws from."""
-        if address.phase == "test":
-            return part_stream(self.seed, Parts.OBSERVING_AUDITED, _JUDGED)
-        if self.trainer is None:
-            return part_stream(self.seed, Parts.OBSERVING_AUDITED, _KNOWN)
-        whose = _SHADOWS + (_JUDGED if self.train_on_targets else _POOL)
-        return part_stream(self.seed, Parts.OBSERVING_SHADOW, whose, address.index)
-
-    def fitting_rng(self) -> np.random.Generator:
-        """What an attack draws from when it learns."""
-        return part_stream(self.seed, Parts.FITTING)
 
 
 class ModelMIA(GameThreatModel):
@@ -427,6 +170,68 @@ class ModelMIA(GameThreatModel):
                 "correct": predicted == judged.records.y,
             }
         )
+
+    def judge(
+        self,
+        attack: AttackLike,
+        records: RecordsLike,
+        *,
+        prior: float = 0.5,
+        false_alarms: float = 0.05,
+    ) -> JudgedRecords:
+        """Decide about records whose membership is not known.
+
+        They are attacked as the judged ones are: shadow models, if there are any, are trained anew
+        on halves of both. What a score means is read off the judged records, which taught the
+        attack nothing. All this holds for records of the population that these come from.
+
+        Parameters
+        ----------
+        attack : Attack
+            Need not be trained.
+        records : (X, y), Records, or a torch data set or loader of such pairs
+            Their true classes, as far as the attack reads these.
+        prior : float
+            Share of members among such records, before the attack.
+        false_alarms : float
+            At most this share of non-members is decided to be members.
+        """
+        more = as_records(records, "records")
+        check_same_columns(more, self._game.candidates.records, "records")
+        self.model.codes_of(more.y)
+        self._warn_of_given(more)
+        twin = copy.copy(self)
+        twin._game = self._game.asking_about(more)
+        twin.remember_in(Ledger())
+        asked = as_attack(attack)
+        trained = twin.trained(asked, None)
+        if trained.observer is None:
+            raise IncompatibleAttackError(
+                f"{asked.label} does not observe models, and cannot judge"
+            )
+        board = twin.player().board(trained.observer, "test", 1)
+        scores = np.asarray(judge(trained.scorer, board).scores)[0]
+        known, members = len(self._game.candidates), self._game.candidates.members
+        return judge_records(
+            scores[known:],
+            scores[:known],
+            members,
+            attack=asked.label,
+            prior=prior,
+            false_alarms=false_alarms,
+        )
+
+    def _warn_of_given(self, records: Records) -> None:
+        sides = [side for side in (self._game.candidates, self._game.known) if side is not None]
+        given = np.concatenate([side.records.row_keys() for side in sides])
+        number = int(np.isin(records.row_keys(), given).sum())
+        if number:
+            warnings.warn(
+                f"{number} of the {len(records)} records are among the members or non-members that "
+                f"were given: of these it is known, and what is judged of them means nothing",
+                TapasWarning,
+                stacklevel=3,
+            )
 
     def judged_values(self) -> pd.DataFrame | None:
         """What the judged records hold, where they are a table."""

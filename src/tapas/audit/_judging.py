@@ -1,0 +1,58 @@
+"""Records of unknown membership, judged by means of an audit file."""
+
+from os import PathLike
+from pathlib import Path
+
+from tapas.audit._build import make_attacks
+from tapas.audit._build_model import model_subjects
+from tapas.audit._config import read_audit_file
+from tapas.audit._config_names import Names
+from tapas.audit._config_parts import ComponentPart
+from tapas.audit._default_attacks import default_attacks
+from tapas.audit._tables import Tables
+from tapas.engine import Workers
+from tapas.errors import ConfigError
+from tapas.models import records_from_table
+from tapas.results import JudgedRecords
+from tapas.threat_models import ModelMIA
+
+__all__ = ["judge_file"]
+
+
+def judge_file(
+    path: str | PathLike[str],
+    records: str | PathLike[str],
+    *,
+    attack: str | None = None,
+    prior: float = 0.5,
+    false_alarms: float = 0.05,
+    n_jobs: int | None = None,
+) -> JudgedRecords:
+    """Decide about the records of a table by means of the audit of a model.
+
+    Parameters
+    ----------
+    path : path
+        An audit file with `model:`, whose goal is membership.
+    records : path
+        A table with the columns of the audited ones.
+    attack : str, optional
+        Name of the attack; by default the last of those that the file names, or the strongest.
+    prior, false_alarms
+        As in `tapas.threat_models.ModelMIA.judge`.
+    n_jobs : int, optional
+        Number of processes for shadow models.
+    """
+    config = read_audit_file(path)
+    names = Names(Path(path).resolve().parent, str(path))
+    if config.model is None or config.goal.kind != "membership":
+        raise ConfigError(f"{path}: records are judged by audits of the members of a model")
+    tables = Tables(config, names)
+    threat_model = model_subjects(config, names, tables).subjects[0].threat_model
+    if not isinstance(threat_model, ModelMIA):
+        raise ConfigError(f"{path}: records are judged by audits of the members of a model")
+    asked = records_from_table(tables.alike(Path(records)), config.model.class_column)
+    named = config.attacks if attack is None else [ComponentPart(use=attack)]
+    attacks = make_attacks(named, names) if named else default_attacks(threat_model.game.setting)
+    threat_model.workers = Workers(n_jobs)
+    return threat_model.judge(attacks[-1], asked, prior=prior, false_alarms=false_alarms)

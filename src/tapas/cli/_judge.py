@@ -1,0 +1,56 @@
+"""tapas judge"""
+
+from pathlib import Path
+
+import click
+
+from tapas._files import write_text
+
+
+@click.command("judge")
+@click.argument("audit_file", type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("records", type=click.Path(path_type=Path))
+@click.option("--attack", help="Name of the attack [the last in FILE, or the strongest]")
+@click.option(
+    "--prior", type=float, default=0.5, show_default=True, help="Share of members among RECORDS."
+)
+@click.option(
+    "--false-alarms",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="Share of non-members that may be taken for members.",
+)
+@click.option("--n-jobs", type=int, help="Local processes; -1 is one per core.")
+@click.option("--out", type=click.Path(path_type=Path), help="CSV to write [RECORDS' name-judged]")
+def command(
+    audit_file: Path,
+    records: Path,
+    attack: str | None,
+    prior: float,
+    false_alarms: float,
+    n_jobs: int | None,
+    out: Path | None,
+) -> None:
+    """Decide whether the model in FILE was trained on each of RECORDS.
+
+    RECORDS is a table with the columns of the audited ones, the class among them. Each record gets
+    a score, a decision, a probability at the prior, and the share of non-members that score as
+    high, read off the members and non-members of FILE.
+    """
+    from tapas.audit import judge_file
+    from tapas.cli._carry_out import foreign_code
+
+    with foreign_code():
+        judged = judge_file(
+            audit_file,
+            records,
+            attack=attack,
+            prior=prior,
+            false_alarms=false_alarms,
+            n_jobs=n_jobs,
+        )
+    place = out or records.with_name(f"{records.stem}-judged.csv")
+    write_text(place, judged.table.to_csv(index=False))
+    click.echo(judged.words())
+    click.echo(f"Records: {place}")
