@@ -54,5 +54,6 @@ def judge_file(
     asked = records_from_table(tables.alike(Path(records)), config.model.class_column)
     named = config.attacks if attack is None else [ComponentPart(use=attack)]
     attacks = make_attacks(named, names) if named else default_attacks(threat_model.game.setting)
+    names.problems.refuse()
     threat_model.workers = Workers(n_jobs)
     return threat_model.judge(attacks[-1], asked, prior=prior, false_alarms=false_alarms)
