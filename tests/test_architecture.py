@@ -222,6 +222,17 @@ def test_few_arguments_are_of_any_type() -> None:
     assert len(loose) < 0.03 * len(arguments)
 
 
+def test_what_an_object_has_is_hardly_ever_asked_by_name() -> None:
+    asked = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in _files()
+        if path.relative_to(SOURCE).parts[0] in ("threat_models", "audit")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr")
+    ]
+    assert len(asked) <= 12, asked
+
+
 def _arguments(path: Path) -> Iterator[ast.arg]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):

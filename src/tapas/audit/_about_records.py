@@ -54,7 +54,7 @@ def _most_exposed(summaries: Sequence[LabelInferenceAttackSummary], size: int) -
     """Positions of the highest scores of every attack."""
     found: set[int] = set()
     for summary in summaries:
-        scores = getattr(summary, "scores", None)
+        scores = summary.scores
         if scores is not None and np.ndim(scores) == 1 and len(scores) == size:
             found.update(np.argsort(-np.asarray(scores), kind="stable")[:MOST_RECORDS].tolist())
     return sorted(found)

@@ -1,7 +1,7 @@
 """Records that are given to a threat model about a trained model."""
 
 from collections.abc import Sequence
-from typing import Protocol, cast
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from tapas.errors import SchemaError
 from tapas.models import Records
 
 
+@runtime_checkable
 class LabelledItems(Protocol):
     """A data set of torch, or anything that gives (inputs, class) by number."""
 
@@ -49,14 +50,12 @@ def _pair(given: RecordsLike, name: str) -> tuple[pd.DataFrame | np.ndarray, np.
         X, y = items
         return (X if isinstance(X, pd.DataFrame) else np.asarray(X)), np.asarray(y)
     refused = (tuple, list, str, np.ndarray, pd.DataFrame, pd.Series)
-    by_number = hasattr(items, "__len__") and hasattr(items, "__getitem__")
-    if isinstance(items, refused) or not by_number:
+    if isinstance(items, refused) or not isinstance(items, LabelledItems):
         raise SchemaError(
             f"{name} must be a pair (X, y), a data set of such pairs or tapas.models.Records, got "
             f"{type(given).__name__}"
         )
-    labelled = cast(LabelledItems, items)
-    rows = [labelled[number] for number in range(len(labelled))]
+    rows = [items[number] for number in range(len(items))]
     X = np.stack([np.asarray(row[0]) for row in rows])
     return X, np.asarray([np.asarray(row[1]).item() for row in rows])
 

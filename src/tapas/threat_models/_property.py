@@ -103,8 +103,8 @@ class PropertyGame(GameDefaults):
 
     def _identity(self) -> Mapping[str, object]:
         left_out = ("timeout", "data_label", "property_label")
-        fields = self.__dataclass_fields__
-        return {name: getattr(self, name) for name in fields if name not in left_out}
+        own = vars(self)
+        return {name: own[name] for name in self.__dataclass_fields__ if name not in left_out}
 
     @property
     def setting(self) -> Setting:
