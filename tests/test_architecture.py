@@ -14,7 +14,7 @@ import tapas
 
 SOURCE = Path(tapas.__file__).parent
 LINES = (
-    {"errors", "_random", "_validate", "_spec", "_files"},
+    {"errors", "_random", "_validate", "_spec", "_files", "_provenance"},
     {"datasets", "metrics", "stats", "engine"},
     {"generators", "models"},
     {"game"},
@@ -33,16 +33,18 @@ PUBLIC = {
         locate most_isolated pack_table rare_combinations read_file read_frame read_schema_beside
         read_table record_isolation select_vulnerable_records unpack_table write_table""",
     "engine": """FAILURES CodeExitError Entry FolderStore LostError MemoryStore Progress Silent
-        Store TaskFailedError TimeLimitError Workers damaged_entries end_family end_workers guarded
-        interruptible log_failure open_progress run_tasks salvage tell_limits told""",
+        Snapshot Store TaskFailedError TimeLimitError Workers damaged_entries end_family
+        end_workers guarded interruptible log_failure open_progress run_tasks salvage
+        tell_limits told""",
     "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
         GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw
         ReprosynGenerator SDVGenerator SmartNoiseGenerator Smote discrete_laplace""",
-    "audit": """Audit AuditFile CheckReport DescribedFiles StopEarly Subject audit_file_schema
-        audit_from_values build_audit describe_files judge_file load_audit read_audit_file
+    "audit": """Audit AuditFile CheckReport DescribedFiles ReplayedTrial StopEarly Subject
+        audit_file_schema audit_from_values build_audit describe_files judge_file load_audit
+        read_audit_file
         read_together usable_names
-        repair_run verify_run""",
+        repair_run replay_run verify_run""",
     "testing": """BrokenPromiseError DomainFromData FloatingPointLaplace GaussianCount
         GeneratorCheck KnownEvent KnownMechanism LaplaceCount NoiseDividedByRows NoisyHistogram
         OffByOneBudget OnePartitionForEveryTeacher RandomizedResponse SizeLeak WrongSensitivity

@@ -14,25 +14,25 @@ import numpy as np
 import pytest
 
 from tapas.attacks import ClosestDistanceMIA
-from tapas.audit import Audit, load_audit, repair_run, verify_run
+from tapas.audit import Audit, load_audit, repair_run, replay_run, verify_run
 from tapas.audit._folder_lock import FolderLock
 from tapas.datasets import load_sample
-from tapas.engine import FolderStore
+from tapas.engine import Entry, FolderStore, Snapshot
 from tapas.errors import StoreError
 from tapas.generators import Raw
 from tapas.results import AuditRecord
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
 
 
-def audit(records: int = 20) -> Audit:
+def audit(records: int = 20, generator: Raw | None = None, max_failures: int = 0) -> Audit:
     data = load_sample("census", 120, seed=1)
     model = TargetedMIA(
         AuxiliaryDataKnowledge(data.drop_records([0]), num_training_records=30, seed=2),
         data.take(np.arange(1)),
-        BlackBoxKnowledge(Raw(), records),
+        BlackBoxKnowledge(generator or Raw(), records),
         seed=3,
     )
-    return Audit(model, [ClosestDistanceMIA()], 6, 12)
+    return Audit(model, [ClosestDistanceMIA()], 6, 12, max_failures=max_failures)
 
 
 @pytest.fixture(scope="module")
@@ -223,3 +223,93 @@ def test_helper_modules_are_part_of_the_question(
         changed = load_audit(path).asked()["code"]
         assert isinstance(changed, dict)
         assert changed[name] != code[name]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_changed_byte_of_any_file_is_noticed(folder: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size)
+    changed = files[seed % len(files)]
+    flip(changed, chance)
+    assert any(changed.name in line for line in verify_run(folder)), changed
+
+
+def test_verifying_changes_nothing(folder: Path) -> None:
+    def content() -> dict[str, bytes]:
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        return {str(path): path.read_bytes() for path in files}
+
+    before = content()
+    assert verify_run(folder) == []
+    assert not [one for one in replay_run(folder, audit(), 3, n_jobs=1) if one.differing]
+    assert content() == before
+
+
+def test_a_run_that_did_not_end_is_not_verified(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapas.audit._run_folder.write_seal", lambda folder: None)
+    audit().run(folder, n_jobs=1)
+    assert any("seal.json is missing" in line for line in verify_run(folder))
+    monkeypatch.undo()
+    audit().run(folder, n_jobs=1)
+    assert verify_run(folder) == []
+
+
+def test_a_record_answers_for_the_trials_that_it_rests_on(folder: Path) -> None:
+    with FolderStore(folder) as store:
+        key = next(key for key in store.keys("games/") if "/test/000003/seen" in key)
+        entry = store.load(key)
+        ((name, values),) = entry.arrays.items()
+        store.save(key, Entry({name: values + 1.0}, entry.notes))  # with a digest that holds
+    assert any("not those that the record rests on" in line for line in verify_run(folder))
+    (different,) = [one for one in replay_run(folder, audit(), 99, n_jobs=1) if one.differing]
+    assert (different.phase, different.index) == ("test", 3)
+    assert "observed came out otherwise; with the same versions" in str(different)
+
+
+def test_versions_are_noted_trial_by_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    earlier = {"tapas": "0.0.9", "numpy": "1.0"}
+    monkeypatch.setattr("tapas.game._tasks.provenance", lambda: earlier)
+    model = audit().subjects[0].threat_model
+    Audit(model, [ClosestDistanceMIA()], 6, 5).run(tmp_path, n_jobs=1)
+    monkeypatch.undo()
+    record = audit().run(tmp_path, n_jobs=1)
+    (said,) = record.provenance["evidence"]
+    assert sorted((one["trials"], one["tapas"]) for one in said["made_with"]) == [
+        (7, record.provenance["tapas"]),
+        (11, "0.0.9"),
+    ]
+    with Snapshot(tmp_path) as store:
+        assert len(list(store.keys(f"games/{said['game']}/versions/"))) == 2
+    replayed = replay_run(tmp_path, audit(), 99, n_jobs=1)
+    assert len(replayed) == 18
+    assert not [one for one in replayed if one.differing]
+    assert sum("0.0.9, now" in one.made_with.get("tapas", "") for one in replayed) == 11
+
+
+def test_trials_of_another_game_are_not_replayed(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="num_synthetic_records: stored 20, asked 10"):
+        replay_run(folder, audit(10), 1)
+    with pytest.raises(StoreError, match="there is no index"):
+        replay_run(tmp_path, audit(), 1)
+
+
+def test_failures_come_out_the_same_too(tmp_path: Path) -> None:
+    class Fails(Raw):
+        def generate(self, num_samples=None, random_state=None):  # type: ignore[no-untyped-def]
+            if random_state % 3 == 0:
+                raise ValueError("no")
+            return super().generate(num_samples, random_state)
+
+        def __call__(self, dataset, num_samples=None, random_state=None):  # type: ignore[no-untyped-def]
+            self.fit(dataset)
+            return self.generate(num_samples, random_state)
+
+    failing = audit(generator=Fails(), max_failures=18)
+    record = failing.run(tmp_path, n_jobs=1)
+    replayed = replay_run(tmp_path, failing, 99, n_jobs=1)
+    assert len(replayed) == 18
+    assert not [one for one in replayed if one.differing]
+    failed = [one for one in replayed if one.compared == ("failure",)]
+    assert len(failed) == len(record.subjects[0].failures) > 0

@@ -1,8 +1,11 @@
 """tapas verify and tapas repair."""
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from misbehaving import write_audit
 
 from tapas.cli._main import run
@@ -37,6 +40,76 @@ def test_a_change_is_noticed_and_mended(
     assert "are whole and kept" in capsys.readouterr().out
     assert run(["run", "audit.yaml", "--n-jobs", "1"]) == code
     assert run(["verify", str(folder)]) == 0
+
+
+OWN = """
+import os
+from tapas.generators import Raw
+
+
+class Own(Raw):
+    def __call__(self, dataset, num_samples=None, random_state=None):
+        seed = {seed}
+        return super().__call__(dataset, num_samples, seed)
+"""
+MODEL = {
+    "data": {"sample": "census", "rows": 120},
+    "model": {"use": "sklearn.tree:DecisionTreeClassifier", "class_column": "Sex", "shadows": 4},
+    "attacks": ["LossMIA", "LiRA"],
+}
+
+
+@pytest.mark.parametrize("kind", ["same", "other", "model"])
+def test_trials_are_played_again_and_compared(
+    kind: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "own_for_replay", raising=False)
+    seed = "int.from_bytes(os.urandom(3))" if kind == "other" else "random_state"
+    (tmp_path / "own_for_replay.py").write_text(OWN.format(seed=seed))
+    if kind == "model":
+        (tmp_path / "audit.yaml").write_text(yaml.safe_dump(MODEL))
+    else:
+        write_audit(tmp_path, "an import fails", generator="own_for_replay:Own")
+    run(["run", "audit.yaml", "--n-jobs", "1", "--folder", "elsewhere"])
+    capsys.readouterr()
+    assert run(["verify", "elsewhere", "--replay", "4"]) == 4
+    assert "--audit FILE" in capsys.readouterr().err
+    Path("elsewhere").rename("audit-run")
+    code = run(["verify", "audit-run", "--replay", "4", "--n-jobs", "1"])
+    said = capsys.readouterr().out
+    assert "is as it was written" in said
+    if kind == "other":
+        assert code == 1
+        assert "of 4 replayed trials came out otherwise" in said
+    else:
+        assert code == 0, said
+        assert "4 replayed trials came out the same to the bit" in said
+        assert "observed" in said
+
+
+def test_a_record_without_a_digest_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_audit(tmp_path, "an import fails", generator="Raw")
+    code = run(["run", "audit.yaml", "--n-jobs", "1"])
+    path = tmp_path / "audit-run" / "record.json"
+    content = json.loads(path.read_text())
+    del content["digest"]
+    path.write_text(json.dumps({**content, "version": 2}))
+    capsys.readouterr()
+    assert run(["report", "audit-run"]) == code
+    assert "without a digest" in capsys.readouterr().err
+    assert (
+        "none: whether it was changed cannot be told" in Path("audit-run/report.html").read_text()
+    )
+    assert run(["verify", "audit-run"]) == 4
+    assert "format without digest" in capsys.readouterr().out
 
 
 def test_what_is_no_run_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tapas.engine import Entry, FolderStore, MemoryStore, Store
+from tapas.engine import Entry, FolderStore, MemoryStore, Snapshot, Store
 from tapas.errors import StoreError
 from tapas.testing import BrokenPromiseError, check_store
 
@@ -19,6 +19,24 @@ def test_a_store_in_a_folder_keeps_every_promise(tmp_path: Path) -> None:
     kept = check_store(lambda: FolderStore(tmp_path), tmp_path)
     assert kept[:12] == check_store(MemoryStore)
     assert kept[12:] == ["two handles", "binding", "damage"]
+
+
+def test_a_snapshot_keeps_every_promise_and_leaves_its_folder_alone(tmp_path: Path) -> None:
+    with FolderStore(tmp_path) as store:
+        store.save("before", Entry(notes={"a": 1}))
+    assert check_store(lambda: _Emptied(tmp_path)) == check_store(MemoryStore)
+    with FolderStore(tmp_path) as store:
+        assert list(store.keys()) == ["before"]
+        assert store.load("before").notes == {"a": 1}
+
+
+class _Emptied(Snapshot):
+    """Begins without values, as the checks expect; the folder has one."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        assert list(self.keys()) == ["before"]
+        self.discard("before")
 
 
 class AsFloats(MemoryStore):

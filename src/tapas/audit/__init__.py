@@ -6,6 +6,7 @@ from tapas.audit._check import CheckReport
 from tapas.audit._config import AuditFile, audit_file_schema, read_audit_file
 from tapas.audit._config_names import usable_names
 from tapas.audit._judging import judge_file
+from tapas.audit._replaying import ReplayedTrial, replay_run
 from tapas.audit._stopping import StopEarly
 from tapas.audit._tables import DescribedFiles, describe_files, read_together
 from tapas.audit._verifying import repair_run, verify_run
@@ -15,6 +16,7 @@ __all__ = [
     "AuditFile",
     "CheckReport",
     "DescribedFiles",
+    "ReplayedTrial",
     "StopEarly",
     "Subject",
     "audit_file_schema",
@@ -26,6 +28,7 @@ __all__ = [
     "read_audit_file",
     "read_together",
     "repair_run",
+    "replay_run",
     "usable_names",
     "verify_run",
 ]

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Literal
 
+from tapas._provenance import provenance
 from tapas._spec import Plain, digest_of, spec_of
 from tapas._validate import check_count
 from tapas.audit._about_records import about_records
 from tapas.audit._check import CheckReport, check_names, check_subject
 from tapas.audit._default_attacks import default_attacks
-from tapas.audit._provenance import provenance
+from tapas.audit._evidence import EVIDENCE, evidence_of
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._run_progress import RunProgress
 from tapas.audit._stopping import StopEarly
@@ -267,16 +268,17 @@ class Audit:
                 question=asked,
                 fingerprint=digest_of(asked),
                 seed=self.subjects[0].threat_model.seed,
-                subjects=tuple(outcome for outcome, _, _ in outcomes),
+                subjects=tuple(outcome for outcome, *_ in outcomes),
                 claim=self.claim,
                 gates=tuple(self.gates),
                 provenance={
                     **provenance(),
                     "finished": now(),
                     "seconds": round(time.perf_counter() - start, 3),
+                    EVIDENCE: [evidence for *_, evidence in outcomes if evidence is not None],
                 },
-                stopped="; ".join(reason for _, reason, _ in outcomes if reason) or None,
-                complete=all(complete for _, _, complete in outcomes),
+                stopped="; ".join(reason for _, reason, *_ in outcomes if reason) or None,
+                complete=all(complete for _, _, complete, _ in outcomes),
             )
             for caution in constant_scores(record):
                 warnings.warn(caution, TapasWarning, stacklevel=2)
@@ -292,7 +294,7 @@ class Audit:
         folder: RunFolder | None,
         workers: Workers,
         progress: Callable[..., Progress] | None,
-    ) -> tuple[AuditedSubject, str | None, bool]:
+    ) -> tuple[AuditedSubject, str | None, bool, dict[str, Plain] | None]:
         subject = self.subjects[number]
         model = subject.threat_model
         if folder is not None:
@@ -318,7 +320,7 @@ class Audit:
             trials=run.played(),
             records=None if about is None else about.to_dict("list"),
         )
-        return outcome, stopped, complete
+        return outcome, stopped, complete, evidence_of(subject.label, run)
 
     def _judged(
         self, run: SubjectRun

@@ -11,20 +11,21 @@ from types import TracebackType
 from typing import Self
 
 from tapas import _files
+from tapas._provenance import provenance
 from tapas._spec import Plain, Spec, differences, digest_of, spec_of
 from tapas.audit._folder_lock import FolderLock
-from tapas.audit._provenance import provenance
+from tapas.audit._seal import break_seal, write_seal
 from tapas.compat import AttackDoors
-from tapas.engine import FAILURES, Entry, FolderStore
+from tapas.engine import FAILURES, Entry, FolderStore, Store
 from tapas.errors import StoreError
-from tapas.game import Game, Ledger, StoredLedger, TableBriefing
+from tapas.game import Game, StoredLedger, TableBriefing
 from tapas.results import AuditRecord, append_verdict
 
 QUESTION_FILE = "question.json"
 MANIFEST_FILE = "manifest.json"
 LOG_FILE = "errors.log"
 RECORD_FILE = "record.json"
-QUESTION = "question"
+QUESTION, GAMES, SUBJECTS = "question", "games", "subjects"
 STORE_FORMAT = 3
 
 LARGEST_MANIFEST = 1 << 20  # bytes
@@ -43,6 +44,7 @@ class RunFolder:
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder)
+        self._finished = False
         self._lock = FolderLock(self.folder)
         try:
             check_manifest(self.folder / MANIFEST_FILE)
@@ -64,7 +66,13 @@ class RunFolder:
         FAILURES.removeHandler(self._log)
         self._log.close()
         self._store.close()
-        self._lock.release()
+        try:
+            if self._finished and error is None:
+                write_seal(self.folder)
+        except OSError as problem:
+            raise _unwritable(self.folder, problem) from problem
+        finally:
+            self._lock.release()
 
     def begin(self, question: Mapping[str, Plain]) -> None:
         """Note what is asked."""
@@ -75,38 +83,33 @@ class RunFolder:
             "versions": provenance(),
         }
         try:
+            break_seal(self.folder)
             self._set_aside(str(manifest["fingerprint"]))
             self._store.save(QUESTION, Entry(notes={"question": dict(question)}))
             _files.write_text(self.folder / MANIFEST_FILE, json.dumps(manifest, indent=1))
             _files.write_text(self.folder / QUESTION_FILE, json.dumps(dict(question), indent=1))
         except OSError as error:
-            raise StoreError(
-                f"{self.folder} cannot be written: {error.strerror or error}"
-            ) from error
+            raise _unwritable(self.folder, error) from error
 
-    def ledger(self, number: int, subject: str, game: Game) -> Ledger:
+    def ledger(self, number: int, subject: str, game: Game) -> StoredLedger:
         """The ledger of a game; one line says why trials of a subject are played again."""
-        spec, key = game.spec, f"subjects/{number}"
+        spec, key = game.spec, f"{SUBJECTS}/{number}"
         name = spec.digest
         if spec.doubts:
             name = f"{spec.digest}-{uuid.uuid4().hex[:8]}"
             _log.warning(
                 "%s: trials are not reused, because %s", subject, "; ".join(spec.doubts[:3])
             )
-        elif not any(self._store.keys(f"games/{name}/")):
+        elif not any(self._store.keys(f"{GAMES}/{name}/")):
             self._say_what_changed(key, subject, spec)
         self._store.save(key, Entry(notes={"spec": spec.plain()}))
-        briefing = game.briefing("test")
-        tables = isinstance(briefing, TableBriefing)
-        description = briefing.targets.description if isinstance(briefing, TableBriefing) else None
-        values = game.goal.values if tables or game.goal.kind != "attribute" else ()
-        return StoredLedger(self._store, f"games/{name}", values, description)
+        return stored_ledger(self._store, name, game)
 
     def note_attacks(self, number: int, subject: str, attacks: Sequence[AttackDoors]) -> None:
         """Note who attacks a subject; one line says of each that has changed what it was."""
         for attack in attacks:
             key, spec = f"attacks/{number}/{attack.label}", spec_of(attack)
-            changed = self._changed(key, spec)
+            changed = what_changed(self._store, key, spec)
             if changed:
                 _log.warning(
                     "%s: %s has changed (%s), and looks again at what it would see differently",
@@ -117,7 +120,7 @@ class RunFolder:
             self._store.save(key, Entry(notes={"spec": spec.plain()}))
 
     def _say_what_changed(self, key: str, subject: str, spec: Spec) -> None:
-        changed = self._changed(key, spec)
+        changed = what_changed(self._store, key, spec)
         if changed:
             _log.warning(
                 "%s: the trials in %s belong to another game (%s) and are not used",
@@ -125,15 +128,6 @@ class RunFolder:
                 self.folder,
                 changed,
             )
-
-    def _changed(self, key: str, spec: Spec) -> str:
-        """What differs from the spec that was noted before; nothing where none was."""
-        if key not in self._store:
-            return ""
-        try:
-            return "; ".join(differences(self._store.load(key).notes["spec"], spec.plain())[:3])
-        except (StoreError, KeyError):
-            return ""
 
     def _set_aside(self, fingerprint: str) -> None:
         """Keep a record that is damaged, or of another question, beside that which is to come."""
@@ -153,9 +147,31 @@ class RunFolder:
             record.save(self.folder)
             append_verdict(self.folder, record)
         except OSError as error:
-            raise StoreError(
-                f"{self.folder} cannot be written: {error.strerror or error}"
-            ) from error
+            raise _unwritable(self.folder, error) from error
+        self._finished = True
+
+
+def _unwritable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(f"{folder} cannot be written: {error.strerror or error}")
+
+
+def stored_ledger(store: Store, name: str, game: Game) -> StoredLedger:
+    """The trials of a game that a store keeps under a name."""
+    briefing = game.briefing("test")
+    tables = isinstance(briefing, TableBriefing)
+    description = briefing.targets.description if isinstance(briefing, TableBriefing) else None
+    values = game.goal.values if tables or game.goal.kind != "attribute" else ()
+    return StoredLedger(store, f"{GAMES}/{name}", values, description)
+
+
+def what_changed(store: Store, key: str, spec: Spec) -> str:
+    """What differs from the spec that was noted under a key; nothing where none was."""
+    if key not in store:
+        return ""
+    try:
+        return "; ".join(differences(store.load(key).notes["spec"], spec.plain())[:3])
+    except (StoreError, KeyError):
+        return ""
 
 
 def _opened_log(path: Path) -> logging.Handler:

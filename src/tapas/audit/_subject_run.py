@@ -100,14 +100,15 @@ class SubjectRun:
 
     def learn(self) -> None:
         """Play the training trials, and let every attack learn from them once."""
-        observers = self._observers()
+        observers = self.observers()
         learning = [attack for attack in observers if attack.needs.training]
         self._play("train", self.num_train, {one: observers[one] for one in learning})
         for attack, observer in observers.items():
             if not self._has_crashed(attack):
                 self._learn(attack, observer)
 
-    def _observers(self) -> dict[AttackDoors, Observer]:
+    def observers(self) -> dict[AttackDoors, Observer]:
+        """How each attack looks at releases; those that cannot look are noted as crashed."""
         found = {}
         for attack in self.attacks:
             try:
@@ -257,6 +258,18 @@ class SubjectRun:
             phase: sum(self._counts(phase, i) for i in self.player.ledger.indices(phase))
             for phase in PHASES
         }
+
+    def num_counted(self) -> dict[Phase, int]:
+        """Up to which number trials count, by phase."""
+        return {
+            phase: 1 + max((i for i in ledger.indices(phase) if self._counts(phase, i)), default=-1)
+            for ledger in [self.player.ledger]
+            for phase in PHASES
+        }
+
+    def observer_keys(self) -> dict[str, str]:
+        """Under what name the ledger has what each attack saw."""
+        return {part.attack.label: part.observer.key for part in self._parts}
 
     def _counts(self, phase: Phase, index: int, *, stop: bool = False) -> bool:
         """Whether a trial is asked for and comes before the one that ended the run.

@@ -1,22 +1,28 @@
 """Is a run folder whole? What can be kept of one that is not? Nothing of the audit is run."""
 
 import json
+import warnings
 from os import PathLike
 from pathlib import Path
 
 from tapas._files import refuse_links
 from tapas._spec import digest_of
+from tapas.audit._evidence import without_evidence
 from tapas.audit._folder_lock import FolderLock
 from tapas.audit._run_folder import MANIFEST_FILE, QUESTION, QUESTION_FILE, check_manifest
-from tapas.engine import FolderStore, damaged_entries, salvage
-from tapas.errors import StoreError
+from tapas.audit._seal import broken_seal
+from tapas.engine import Snapshot, damaged_entries, salvage
+from tapas.errors import StoreError, TapasWarning
 from tapas.results import AuditRecord
 
 __all__ = ["repair_run", "verify_run"]
 
 
 def verify_run(folder: str | PathLike[str]) -> list[str]:
-    """What is wrong with the folder of a run, one line each."""
+    """What is wrong with the folder of a run, or cannot be told, one line each.
+
+    Nothing in the folder is changed, and nothing of the audit is run.
+    """
     place = Path(folder)
     if not place.is_dir():
         return [f"there is no folder {place}"]
@@ -27,7 +33,7 @@ def verify_run(folder: str | PathLike[str]) -> list[str]:
         except StoreError as error:
             wrong.append(str(error))
     wrong += damaged_entries(place)
-    return wrong or _other_question(place)
+    return (wrong or _other_question(place)) + broken_seal(place)
 
 
 def _check_format(folder: Path) -> None:
@@ -37,24 +43,33 @@ def _check_format(folder: Path) -> None:
 
 
 def _check_record(folder: Path) -> None:
-    AuditRecord.load(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TapasWarning)  # it is said below
+        record = AuditRecord.load(folder)
+    if not record.has_digest:
+        raise StoreError(
+            f"the record in {folder} has a format without digest: whether it was changed cannot be "
+            f"told (the same `tapas run` writes it anew)"
+        )
 
 
 def _other_question(folder: Path) -> list[str]:
     """The question stands in the store, in a file for people, and by its digest in two more."""
     try:
-        with FolderStore(folder) as store:
+        record = AuditRecord.load(folder)
+        with Snapshot(folder) as store:
             asked = store.load(QUESTION).notes["question"]
+            wrong = without_evidence(record, store)
         written = json.loads((folder / QUESTION_FILE).read_text(encoding="utf-8"))
         manifest = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, StoreError) as error:
         return [f"the question cannot be read: {error}"]
-    fingerprint, wrong = digest_of(asked), []
+    fingerprint = digest_of(asked)
     if written != asked:
         wrong.append(f"{folder / QUESTION_FILE} is not the question that was asked")
     if manifest.get("fingerprint") != fingerprint:
         wrong.append(f"{folder / MANIFEST_FILE} belongs to another question")
-    if AuditRecord.load(folder).fingerprint != fingerprint:
+    if record.fingerprint != fingerprint:
         wrong.append(f"the record in {folder} answers another question")
     return wrong
 

@@ -71,7 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     forgive()
     command = next((word for word in given if not word.startswith("-")), "")
-    if command in _RUNS_CODE and hasattr(os, "fork"):
+    replays = command == "verify" and any(word.startswith("--replay") for word in given)
+    if (replays or command in _RUNS_CODE) and hasattr(os, "fork"):
         code = supervised(lambda: run(given), goes_on=command in _KEEPS_TRIALS)
     else:
         code = run(given)

@@ -7,6 +7,7 @@ from tapas.engine._guard import CodeExitError, TimeLimitError, guarded, interrup
 from tapas.engine._process import LostError, end_workers
 from tapas.engine._progress import Progress, Silent, open_progress
 from tapas.engine._salvage import damaged_entries, salvage
+from tapas.engine._snapshot import Snapshot
 from tapas.engine._store import MemoryStore, Store
 from tapas.engine._tasks import TaskFailedError, Workers, run_tasks
 from tapas.engine._telling import FAILURES, log_failure, told
@@ -20,6 +21,7 @@ __all__ = [
     "MemoryStore",
     "Progress",
     "Silent",
+    "Snapshot",
     "Store",
     "TaskFailedError",
     "TimeLimitError",

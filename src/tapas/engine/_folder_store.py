@@ -32,15 +32,18 @@ class FolderStore(Store):
     ----------
     folder : path
         Made if needed.
+    index : path, optional
+        A copy of the index that is used in its place, where the folder is only to be read.
     """
 
-    def __init__(self, folder: str | PathLike[str]) -> None:
+    def __init__(self, folder: str | PathLike[str], *, index: Path | None = None) -> None:
         self.folder = Path(folder)
         self._files = self.folder / ENTRIES
         try:
-            make_private(self._files)
+            if index is None:
+                make_private(self._files)
             refuse_links(self.folder)
-            self._database = open_index(self.folder / INDEX)
+            self._database = open_index(index or self.folder / INDEX)
         except StoreError:
             raise
         except sqlite3.DatabaseError as error:

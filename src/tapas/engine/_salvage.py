@@ -1,15 +1,14 @@
 """Look a store through, and keep what is whole of a damaged one."""
 
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from tapas.engine._entry import Entry
-from tapas.engine._folder_store import FolderStore
 from tapas.engine._index import ENTRIES, INDEX, entry_digest, open_index
+from tapas.engine._snapshot import Snapshot, copied_index
+from tapas.engine._store import Store
 from tapas.errors import StoreError
 
 MOST_MISSES = 10_000  # numbers of rows without a row, after which no more are expected
@@ -23,16 +22,16 @@ def damaged_entries(folder: Path) -> list[str]:
     if not (folder / INDEX).is_file():
         return [f"{folder / INDEX}: there is no index"]
     try:
-        with _copied(folder) as place, closing(open_index(place)) as index:
+        with copied_index(folder) as place, closing(open_index(place)) as index:
             found = [str(line) for (line,) in index.execute("PRAGMA integrity_check(5)")]
-        with FolderStore(folder) as store:
+        with Snapshot(folder) as store:
             wrong = [] if found == ["ok"] else [f"the index is damaged: {line}" for line in found]
             return wrong + [words for key in store.keys("") if (words := _damage(store, key))]
     except (StoreError, sqlite3.Error) as error:
         return [str(error)]
 
 
-def _damage(store: FolderStore, key: str) -> str:
+def _damage(store: Store, key: str) -> str:
     try:
         store.load(key)
     except StoreError as error:
@@ -49,7 +48,7 @@ def salvage(folder: Path) -> tuple[int, int]:
     new = folder / f"{INDEX}.new"
     new.unlink(missing_ok=True)
     with closing(open_index(new)) as index:
-        with _copied(folder) as place:
+        with copied_index(folder) as place:
             for row in _rows(place):
                 if _is_whole(row, folder):
                     index.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", row)
@@ -64,16 +63,6 @@ def salvage(folder: Path) -> tuple[int, int]:
         (folder / f"{INDEX}{beside}").unlink(missing_ok=True)
     new.replace(old)
     return kept, lost
-
-
-@contextmanager
-def _copied(folder: Path) -> Iterator[Path]:
-    """A copy of an index, so that looking at it changes nothing."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as room:
-        for name in (INDEX, f"{INDEX}-wal"):
-            with suppress(FileNotFoundError):
-                shutil.copyfile(folder / name, Path(room) / name)
-        yield Path(room) / INDEX
 
 
 def _rows(index: Path) -> Iterator[Row]:

@@ -50,6 +50,10 @@ class Ledger:
         """The trial, with its data where that was kept."""
         return self._trials[phase][index]
 
+    def without_data(self, phase: Phase, index: int) -> Trial:
+        """The trial, without what was released in it."""
+        return replace(self._trials[phase][index], release=Release(None))
+
     def has_data(self, phase: Phase, index: int) -> bool:
         """Whether the data released in the trial was kept."""
         trial = self._trials[phase].get(index)

@@ -1,6 +1,7 @@
 """Play what is missing of a game, and remember it in a ledger."""
 
 import asyncio
+import sys
 import warnings
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
@@ -86,7 +87,7 @@ class Player:
         goal, judged = self.game.goal, self.game.judged(phase)
         if not indices:
             return Board.empty(goal)
-        trials = [self.ledger.trial(phase, index) for index in indices]
+        trials = [self.ledger.without_data(phase, index) for index in indices]
         told = self.game.briefing(phase)
         return Board(
             values=np.stack([seen[index] for index in indices]),
@@ -132,6 +133,13 @@ class Player:
         into `whole`.
         """
         return self._played(phase, count, {one.key: one for one in observers}, whole)
+
+    def again(self, phase: Phase, indices: Sequence[int], observers: Sequence[Observer]) -> Ledger:
+        """Play given trials once more, as if nothing were known of them; failures are kept too."""
+        policy = replace(self.policy, max_failures=sys.maxsize, keep_data=None)
+        player = replace(self, ledger=Ledger(), policy=policy)
+        player._play(phase, sorted(indices), {one.key: one for one in observers}, None)
+        return player.ledger
 
     def _played(
         self,

@@ -1,6 +1,7 @@
 """What a round of the game leaves: the release, and the secrets behind it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -59,6 +60,8 @@ class Trial:
         One value per target: membership, or the value of the sensitive attribute.
     group : int
         Trials of the same group share their background and are not independent.
+    made_with : mapping
+        Versions and platform where it was played or looked at last; empty where nobody noted them.
     """
 
     phase: Phase
@@ -66,3 +69,4 @@ class Trial:
     release: Release
     secrets: np.ndarray
     group: int
+    made_with: Mapping[str, str] = field(default_factory=dict)

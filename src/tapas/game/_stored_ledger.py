@@ -1,8 +1,12 @@
 """A ledger on disk: a run that is killed goes on where it was."""
 
+import hashlib
+import json
 import logging
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -51,12 +55,24 @@ class StoredLedger(Ledger):
         self._values = values
         self._description = description
         self._with_data: set[tuple[Phase, int]] = set()
+        self._versions = self._noted_versions()
         for key in list(store.keys(f"{prefix}/train/")) + list(store.keys(f"{prefix}/test/")):
             self._recall(key)
-        self._looks = [
-            int(store.load(key).notes["num_trials"])
-            for key in sorted(store.keys(f"{prefix}/look/"))
-        ]
+        looks = {
+            int(key.rpartition("/")[2]): int(store.load(key).notes["num_trials"])
+            for key in store.keys(f"{prefix}/look/")
+        }
+        # One that was lost before others still counts, as nobody knows of what.
+        self._looks = [looks.get(number, -number) for number in range(1, max(looks, default=0) + 1)]
+
+    def _noted_versions(self) -> dict[str, dict[str, str]]:
+        found = {}
+        for key in list(self._store.keys(f"{self._prefix}/versions/")):
+            try:
+                found[key.rpartition("/")[2]] = self._store.load(key).notes
+            except StoreError as error:
+                _log.warning("%s", error)
+        return found
 
     def has_data(self, phase: Phase, index: int) -> bool:
         """Whether the data released in the trial is on disk."""
@@ -89,6 +105,7 @@ class StoredLedger(Ledger):
         seen = dict(observations or {})
         part = f"seen-{digest_of([*sorted(seen)])}" if seen else "trial"
         notes = {
+            "made_with": self._noted(trial.made_with),
             "group": int(trial.group),
             "secrets": self._coded(trial.secrets),
             "queries": {key: one.queries for key, one in seen.items() if one.queries},
@@ -111,6 +128,41 @@ class StoredLedger(Ledger):
             key = f"{self._prefix}/look/{look:06d}"
             self._store.save(key, Entry(notes={"num_trials": num_trials}))
         return look
+
+    @property
+    def name(self) -> str:
+        """What the game is called in the store."""
+        return self._prefix.rpartition("/")[2]
+
+    def digest(self, phase: Phase, count: int, observers: Collection[str]) -> str:
+        """Of the first `count` trials: secrets, and what these observers saw."""
+        whole = hashlib.blake2b(digest_size=32)
+        for index in filter(partial(self.has_trial, phase), range(count)):
+            trial = self.without_data(phase, index)
+            about = [index, int(trial.group), self._coded(trial.secrets)]
+            whole.update(json.dumps(about).encode())
+            for key in sorted(observers):
+                seen = self.observations(key, phase).get(index)
+                if seen is not None:
+                    whole.update(json.dumps([key, seen.dtype.str, list(seen.shape)]).encode())
+                    whole.update(seen.tobytes())
+        return whole.hexdigest()
+
+    def made_with(self, phase: Phase, count: int) -> Counter[tuple[tuple[str, str], ...]]:
+        """Versions that the first `count` trials were played with, and how many with each."""
+        return Counter(
+            tuple(self.without_data(phase, index).made_with.items())
+            for index in range(count)
+            if self.has_trial(phase, index)
+        )
+
+    def _noted(self, versions: Mapping[str, str]) -> str:
+        """The name under which versions are kept, once for all trials that were made with them."""
+        name = digest_of(dict(versions)) if versions else ""
+        if name and name not in self._versions:
+            self._versions[name] = dict(versions)
+            self._store.save(f"{self._prefix}/versions/{name}", Entry(notes=dict(versions)))
+        return name
 
     def _is_storable(self, data: object) -> bool:
         return isinstance(data, TabularDataset) and data.description == self._description
@@ -141,7 +193,9 @@ class StoredLedger(Ledger):
                 super().keep_failure(phase, index, str(entry.notes["message"]))
                 return
             secrets = self._decoded(entry.notes["secrets"])
-            trial = Trial(phase, index, Release(None), secrets, int(entry.notes["group"]))
+            versions = self._versions.get(str(entry.notes.get("made_with")), {})
+            group = int(entry.notes["group"])
+            trial = Trial(phase, index, Release(None), secrets, group, versions)
         except (StoreError, KeyError, IndexError, TypeError, ValueError) as error:
             self._drop(key, error)
             return

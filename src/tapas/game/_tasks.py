@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from tapas._provenance import provenance
 from tapas.datasets import TabularDataset
 from tapas.engine import LostError, guarded
 from tapas.errors import IncompatibleAttackError, MechanismError
@@ -133,7 +134,7 @@ class TrialTask:
 
     def finish(self, trial: Trial, seconds: float = 0.0) -> Outcome:
         """Observe the release, and drop what is not to be kept."""
-        address = self.address.at(trial.index)
+        address, trial = self.address.at(trial.index), replace(trial, made_with=provenance())
         observations = tuple(
             self._observed(observer, budget, trial, address)
             for observer, budget in zip(self.observers, self.budgets, strict=True)

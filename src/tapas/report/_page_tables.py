@@ -1,7 +1,9 @@
 """Tables of a page as plain rows: texts to show, values to sort by."""
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tapas.report._page_cells import Cell, epsilon_cell, measure_cell, sortable, target_text
 from tapas.report._page_numbers import between, duration, percent
@@ -211,12 +213,16 @@ def matrix(
 def provenance_rows(record: AuditRecord) -> list[tuple[str, str]]:
     """Return how the record was made, as names and texts."""
     rows = [("Fingerprint of the question", record.fingerprint), ("Seed", str(record.seed))]
+    if not record.has_digest:
+        rows.append(("Digest of the record", "none: whether it was changed cannot be told"))
     for subject in record.subjects:
         played = ", ".join(f"{count:,} {phase}" for phase, count in subject.trials.items())
         rows.append((f"Trials of {subject.name}", played or "none"))
     for name, value in record.provenance.items():
         if name == "seconds" and isinstance(value, (int, float)):
             rows.append(("Time taken", duration(float(value))))
+        elif name == "evidence" and isinstance(value, list):
+            rows += [row for one in value for row in _evidence_rows(one, record.provenance)]
         else:
             rows.append(
                 (
@@ -225,6 +231,18 @@ def provenance_rows(record: AuditRecord) -> list[tuple[str, str]]:
                 )
             )
     return rows
+
+
+def _evidence_rows(
+    evidence: Mapping[str, Any], versions: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Digests of the trials of a subject; versions where they are not those of the record."""
+    digests = (f"{phase} {digest[:16]}" for phase, digest in evidence["digests"].items())
+    yield f"Digests of the trials of {evidence['subject']}", ", ".join(digests)
+    made = evidence["made_with"]
+    if any(versions.get(name) != v for one in made for name, v in one.items() if name != "trials"):
+        words = [", ".join(f"{name} {value}" for name, value in one.items()) for one in made]
+        yield f"Trials of {evidence['subject']} were made with", "; ".join(words)
 
 
 def question_text(record: AuditRecord) -> str:

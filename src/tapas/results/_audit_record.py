@@ -5,6 +5,7 @@ Reports, gates and comparisons read records and nothing else.
 
 import json
 import math
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tapas._files import write_text
 from tapas._spec import Plain, digest_of
 from tapas._validate import check_choice, check_probability
-from tapas.errors import ConfigError, StoreError
+from tapas.errors import ConfigError, StoreError, TapasWarning
 from tapas.results._measures import GATE_METRICS, MEASURES
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tapas.results._facts import SummaryFacts
 
 FORMAT = "tapas-audit"
-VERSION = 3
+VERSION = 3  # the first with a digest
 READABLE = (1, 2, VERSION)
 FILE_NAME = "record.json"
 
@@ -159,6 +160,8 @@ class AuditRecord:
     complete : bool
         Whether the mechanism got through all trials that were asked for. What is not complete
         passes no gate.
+    format : int
+        That of the file it was read from; those below 3 carry no digest.
     known_facts : dict
         Numbers that were computed from it already.
     """
@@ -173,9 +176,15 @@ class AuditRecord:
     provenance: dict[str, Any] = field(default_factory=dict)
     stopped: str | None = None
     complete: bool = True
+    format: int = VERSION
     known_facts: dict[Hashable, "SummaryFacts"] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    @property
+    def has_digest(self) -> bool:
+        """Whether a change to the file that it was read from would have been noticed."""
+        return self.format >= VERSION
 
     @property
     def delta(self) -> float:
@@ -221,6 +230,13 @@ class AuditRecord:
                 f"reads {' and '.join(map(str, READABLE))}"
             )
         said = content.pop("digest", None)
+        if content["version"] < VERSION:
+            warnings.warn(
+                f"{where} is of an earlier format, without a digest: whether it was changed after "
+                f"it was written cannot be told. Run the audit again to know",
+                TapasWarning,
+                stacklevel=2,
+            )
         if content["version"] == VERSION and said != digest_of(content):
             raise StoreError(
                 f"{where} was changed after it was written (its digest differs): run the audit "
@@ -238,6 +254,7 @@ class AuditRecord:
                 provenance=content["provenance"],
                 stopped=content["stopped"],
                 complete=content.get("complete", True) is True,
+                format=content["version"],
             )
         except StoreError:
             raise
