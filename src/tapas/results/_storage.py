@@ -18,9 +18,10 @@ from tapas.stats import Dependence
 __all__ = [
     "as_plain_list",
     "find_class",
+    "from_dict",
     "from_json",
     "from_parquet",
-    "to_json",
+    "to_dict",
     "to_parquet",
 ]
 
@@ -31,11 +32,19 @@ _KEY = FORMAT.encode()
 _TRIALS = ("labels", "predictions", "scores", "groups", "inputs_alone")
 
 
-def to_json(kind: str, fields: dict[str, Any]) -> str:
-    """Write a summary's fields as JSON text; NaN and infinities become strings."""
-    content = {"format": FORMAT, "version": VERSION, "kind": kind}
-    content["fields"] = {name: _plain(value) for name, value in fields.items()}
-    return json.dumps(content, allow_nan=False)
+def to_dict(kind: str, fields: dict[str, Any]) -> dict[str, Plain]:
+    """A summary's fields as plain values; NaN and infinities become strings."""
+    plain: dict[str, Plain] = {name: _plain(value) for name, value in fields.items()}
+    return {"format": FORMAT, "version": VERSION, "kind": kind, "fields": plain}
+
+
+def from_dict(content: object, where: str) -> tuple[str, dict[str, Any]]:
+    """A class name and constructor arguments from what `to_dict` made."""
+    kind, version, fields = _checked(content, where)
+    for name in ("scores", "inputs_alone"):
+        if fields.get(name) is not None:
+            fields[name] = np.array(fields[name], dtype=np.float64)
+    return kind, _as_of_today(version, fields)
 
 
 def from_json(source: str | Path) -> tuple[str, dict[str, Any]]:
@@ -47,11 +56,7 @@ def from_json(source: str | Path) -> tuple[str, dict[str, Any]]:
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         where = "the text given" if is_text else source
         raise StoreError(f"no summary can be read from {where}: {error}") from error
-    kind, version, fields = _checked(content, "the text given" if is_text else str(source))
-    for name in ("scores", "inputs_alone"):
-        if fields.get(name) is not None:
-            fields[name] = np.array(fields[name], dtype=np.float64)
-    return kind, _as_of_today(version, fields)
+    return from_dict(content, "the text given" if is_text else str(source))
 
 
 def to_parquet(kind: str, fields: dict[str, Any], path: str | Path) -> Path:
@@ -66,8 +71,7 @@ def to_parquet(kind: str, fields: dict[str, Any], path: str | Path) -> Path:
             columns |= {f"{name}_{j}": column for j, column in enumerate(values.T)}
         else:
             columns[name] = values
-    rest = {name: _plain(value) for name, value in fields.items() if name not in _TRIALS}
-    head = {"format": FORMAT, "version": VERSION, "kind": kind, "fields": rest}
+    head = to_dict(kind, {name: fields[name] for name in fields if name not in _TRIALS})
     table = arrow.table({name: arrow.array(values.tolist()) for name, values in columns.items()})
     content = io.BytesIO()
     parquet.write_table(table.replace_schema_metadata({_KEY: json.dumps(head).encode()}), content)
@@ -135,7 +139,8 @@ def as_plain_list(values: Iterable[object]) -> list[Plain]:
 
 def _plain(value: object) -> Plain:
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        cells = value.tolist()
+        return cells if _is_plain(value) else _plain(cells)
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if isinstance(value, np.generic):
@@ -143,6 +148,11 @@ def _plain(value: object) -> Plain:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _is_plain(values: np.ndarray) -> bool:
+    """Whether JSON can hold all values as they are."""
+    return values.dtype.kind in "biu" or (values.dtype.kind == "f" and np.isfinite(values).all())
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -1,5 +1,6 @@
 """What every summary of an attack can do: give its metrics and write them to a file."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tapas._files import write_text
+from tapas._spec import Plain
 from tapas.errors import ConfigError, StoreError
 from tapas.results import _display, _storage
 from tapas.stats import Dependence
@@ -79,7 +81,7 @@ class AttackSummary(ABC):
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the whole summary as JSON text, and write it to `path` if one is given."""
-        text = _storage.to_json(type(self).__name__, self._fields())
+        text = json.dumps(self.to_dict(), allow_nan=False)
         if path is not None:
             write_text(path, text)
         return text
@@ -88,6 +90,16 @@ class AttackSummary(ABC):
     def from_json(cls, source: str | Path) -> Self:
         """Rebuild a summary from JSON text or from a file of it."""
         kind, fields = _storage.from_json(source)
+        return _storage.find_class(cls, kind)(**fields)
+
+    def to_dict(self) -> dict[str, Plain]:
+        """Return the whole summary as the plain values that JSON holds."""
+        return _storage.to_dict(type(self).__name__, self._fields())
+
+    @classmethod
+    def from_dict(cls, content: object) -> Self:
+        """Rebuild a summary from what `to_dict` returned."""
+        kind, fields = _storage.from_dict(content, "what was given")
         return _storage.find_class(cls, kind)(**fields)
 
     def to_parquet(self, path: str | Path) -> Path:
