@@ -269,7 +269,8 @@ class SubjectRun:
 
     def observer_keys(self) -> dict[str, str]:
         """Under what name the ledger has what each attack saw."""
-        return {part.attack.label: part.observer.key for part in self._parts}
+        observers = {part.attack.label: part.observer for part in self._parts}
+        return {label: observer.key for label, observer in observers.items()}
 
     def _counts(self, phase: Phase, index: int, *, stop: bool = False) -> bool:
         """Whether a trial is asked for and comes before the one that ended the run.

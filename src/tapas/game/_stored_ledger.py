@@ -53,6 +53,7 @@ class StoredLedger(Ledger):
         self._store = store
         self._prefix = prefix
         self._values = values
+        self._codes = {value: code for code, value in reversed([*enumerate(values)])}
         self._description = description
         self._with_data: set[tuple[Phase, int]] = set()
         self._versions = self._noted_versions()
@@ -170,7 +171,7 @@ class StoredLedger(Ledger):
     def _coded(self, secrets: np.ndarray) -> list[object]:
         if not self._values:
             return secrets.tolist()
-        return [self._values.index(secret) for secret in secrets.tolist()]
+        return [self._codes[secret] for secret in secrets.tolist()]
 
     def _decoded(self, stored: list[int]) -> np.ndarray:
         if not self._values:
