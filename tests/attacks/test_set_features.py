@@ -12,7 +12,7 @@ from tapas.attacks.features._hist_feature import HistSetFeature
 from tapas.attacks.features._naive_feature import NaiveSetFeature, StadlerNaiveSetFeature
 from tapas.attacks.features._set_features import CombinedSetFeatures, SetFeature
 from tapas.datasets import DataDescription, TabularDataset
-from tapas.errors import ConfigError, SchemaError
+from tapas.errors import ConfigError, SchemaError, TapasWarning
 
 MIXED = DataDescription(
     [
@@ -247,6 +247,26 @@ def test_a_missing_number_counts_as_the_mean_of_its_column():
     filled = np.where(np.isnan(matrix), np.nanmean(matrix, axis=0), matrix)
     twin = np.corrcoef(filled.T)[np.triu_indices(matrix.shape[1], 1)]
     np.testing.assert_allclose(CorrSetFeature()([dataset])[0], twin, atol=1e-9)
+
+
+def test_correlations_of_a_wide_table_are_bounded_and_say_so():
+    rng = np.random.default_rng(0)
+    description = DataDescription(
+        [
+            {"name": "many", "type": "finite", "representation": 3000},
+            {"name": "x", "type": "real", "representation": "number"},
+            {"name": "few", "type": "finite", "representation": 5},
+            {"name": "grade", "type": "finite/ordered", "representation": 4},
+        ]
+    )
+    dataset = TabularDataset(rng.integers(0, [3000, 100, 5, 4], (200, 4)), description)
+    with pytest.warns(TapasWarning, match="3007 columns .* 512 of them"):
+        found = CorrSetFeature()([dataset])[0]
+    # The first categories of the widest column, and all else.
+    form = dataset.as_numeric[:, [*range(512 - 7), *range(3000, 3007)]]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        twin = np.nan_to_num(np.corrcoef(form.T))[np.triu_indices(512, 1)]
+    np.testing.assert_allclose(found, twin, atol=1e-9)
 
 
 @pytest.mark.parametrize("constant", [[0.1] * 7, [0.1, np.nan] * 3 + [0.1], [np.nan] * 7])
