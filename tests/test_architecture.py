@@ -59,7 +59,8 @@ PUBLIC = {
         MOST_RECORDS SUBGROUP VALUE
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome
-        Dependence Estimate ExposedRecords Finding Findings Gate GateOutcome JudgedRecords
+        Dependence Estimate ExposedRecords ExposureMap Finding Findings Gate GateOutcome
+        JudgedRecords
         LabelInferenceAttackSummary MIAttackSummary Measure People RecordComparison RunState
         ScoreTable SummaryFacts TrialFailure Verdict append_verdict compare_records
         constant_scores decide dropped_columns end_progress estimate exposed_people
@@ -70,7 +71,7 @@ PUBLIC = {
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice advantage_interval attack_epsilon_high auc_gain_interval
         auc_interval audit_claim audit_power bootstrap certificate certify claim_p_value
-        clopper_pearson
+        clopper_pearson column_auc_errors
         epsilon_from_advantage epsilon_lower_bound gaussian_epsilon_from_mu holm look_share
         max_epsilon_lower_bound negatives_needed one_run_epsilon one_run_gaussian_epsilon
         percentile_interval
@@ -108,8 +109,8 @@ PUBLIC = {
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared Game Goal Judgement Kind Ledger MethodObserver ModelBriefing Needs
         Observation Observer Phase Player PlaysConcurrently Relation Release Samples
-        Scorer Setting StoredLedger TableBriefing TargetedScorer TellsSecrets Trial TrialPolicy
-        Value
+        Scorer Setting StoredLedger TableBriefing TargetedScorer TellsMembers TellsSecrets Trial
+        TrialPolicy Value
         ValueObserver as_array compare_sides fit_scorer judge learning_parts
         refuse_unfit run_coroutine scorer_about split_sides unfit""",
     "compat": """AttackDoors AttackLike GameThreatModel TargetViews ThreatModel

@@ -82,6 +82,7 @@ class Parts:
     OBSERVING_FILE = Part(25, 1)
     INPUTS_ALONE = Part(28)
     MADE_UP_TARGETS = Part(29)
+    MAPPED_RECORDS = Part(30)
 
 
 _preserving: ContextVar[bool] = ContextVar("_preserving", default=False)

@@ -15,6 +15,7 @@ ATTRIBUTE = Goal("attribute", "Sex", ("F", "M"))
 SETTINGS = {
     "generator": Setting("TargetedMIA", "table", MEMBERSHIP),
     "attribute": Setting("TargetedAIA", "table", ATTRIBUTE),
+    "white box": Setting("TargetedMIA", "table", MEMBERSHIP, mechanism=True, likelihood=True),
     "no box": Setting("TargetedMIA", "table", MEMBERSHIP, training=0),
     "canaries": Setting("CanaryMIA", "table", MEMBERSHIP, coins=True),
     "release": Setting("ObservedMIA", "table", MEMBERSHIP, training=1, test=1),
@@ -26,6 +27,7 @@ SETTINGS = {
 STRONGEST = {
     "generator": "EnsembleAttack",
     "attribute": "EnsembleAttack",
+    "white box": "LikelihoodAttack",
     "no box": "ClosestDistanceMIA",
     "canaries": "EnsembleAttack",
     "release": "RecordEnsembleAttack",
@@ -56,6 +58,17 @@ def targets(audit: Audit) -> tuple[str, ...]:
 def test_every_kind_of_audit_has_attacks_of_its_own(name: str) -> None:
     names = [type(attack).__name__ for attack in default_attacks(SETTINGS[name])]
     assert STRONGEST[name] in names
+
+
+def test_the_fitted_mechanism_is_asked_where_it_is_in_sight_and_tells() -> None:
+    def named(*generators: str, sees: str = "white-box") -> list[str]:
+        knowledge = {"mechanism": sees}
+        audit = described(generator=list(generators), controls=False, knowledge=knowledge)
+        return [type(attack).__name__ for attack in audit.attacks]
+
+    assert named("BayesianNetwork", "GaussianCopula")[-1] == "LikelihoodAttack"
+    assert "LikelihoodAttack" not in named("BayesianNetwork", "CartSynthesizer")
+    assert "LikelihoodAttack" not in named("BayesianNetwork", sees="black-box")
 
 
 def test_made_up_targets_are_nobody_and_the_table_stays_whole() -> None:
@@ -106,7 +119,7 @@ def test_vulnerable_and_random_targets_can_be_asked_for_together() -> None:
     alone = targets(described(data={"targets": {"random": 4}}))
     assert set(both[3:]) - set(alone) <= set(both)
     assert np.isin(alone, both).sum() >= 1
-    with pytest.raises(ConfigError, match="rows, or else vulnerable and random"):
+    with pytest.raises(ConfigError, match="rows, or else vulnerable, exposed and random"):
         described(data={"targets": {"rows": [0], "random": 4}})
     with pytest.raises(ConfigError, match="7 targets do not fit"):
         described(7, knowledge={"records": 1}, data={"targets": {"vulnerable": 3, "random": 4}})

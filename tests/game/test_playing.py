@@ -223,7 +223,7 @@ def test_a_stack_fails_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "slow", "kept"), [(3, 99.0, True), (5000, 99.0, False), (5000, 0.0, True)]
+    ("rows", "slow", "kept"), [(3, 99.0, True), (20000, 99.0, False), (20000, 0.0, True)]
 )
 def test_without_a_rule_small_tables_and_what_was_slow_to_make_are_kept(
     rows: int, slow: float, kept: bool, monkeypatch: pytest.MonkeyPatch

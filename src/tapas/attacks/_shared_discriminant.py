@@ -276,7 +276,8 @@ def _transferred(cells: Cells, sizes: list[int], ridge: float, groups: np.ndarra
     weights = np.zeros((len(folds), max(sizes)))
     rehearsed = np.zeros(cells.positive.shape, dtype=np.float32)
     for one in folds:
-        size = max(sizes, key=lambda size: quality(size, one))
+        several = len(sizes) > 1
+        size = max(sizes, key=lambda size: quality(size, one)) if several else sizes[0]
         weights[one, :size] = grams.without(one).weights(size, ridge)
         rehearsed[:, fold == one] = cells.scores(weights[one], targets=fold == one)
     return weights, fold, rehearsed

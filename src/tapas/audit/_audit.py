@@ -18,6 +18,7 @@ from tapas.audit._about_records import about_records
 from tapas.audit._check import CheckReport, check_names, check_subject
 from tapas.audit._default_attacks import default_attacks
 from tapas.audit._evidence import EVIDENCE, evidence_of
+from tapas.audit._exposure_map import exposure_map
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._run_progress import RunProgress
 from tapas.audit._stopping import StopEarly
@@ -30,6 +31,7 @@ from tapas.results import (
     AuditedSubject,
     AuditRecord,
     Claim,
+    ExposureMap,
     Gate,
     LabelInferenceAttackSummary,
     constant_scores,
@@ -102,6 +104,9 @@ class Audit:
         Columns by whose values the judged records of a release or model are told apart.
     show_values : bool
         Whether values of the most exposed records may be kept and shown.
+    exposure_map : bool, optional
+        Whether every record that private data is drawn from is judged, not the targets alone; by
+        default as many of them as takes seconds, where releases were kept.
     question : mapping, optional
         The audit as its author wrote it; described from the objects by default.
     """
@@ -119,6 +124,7 @@ class Audit:
     keep_data: bool | None = None
     subgroups: Sequence[str] = ()
     show_values: bool = False
+    exposure_map: bool | None = None
     question: Mapping[str, Plain] | None = None
     subjects: tuple[Subject, ...] = field(init=False)
 
@@ -150,7 +156,7 @@ class Audit:
 
     def _named_attacks(self) -> tuple[AttackDoors, ...]:
         if not self.attacks:
-            return default_attacks(self.subjects[0].threat_model.game.setting)
+            return default_attacks(*(one.threat_model.game.setting for one in self.subjects))
         return tuple(as_attack(attack) for attack in self.attacks)
 
     def _check_numbers(self) -> None:
@@ -221,6 +227,7 @@ class Audit:
             "max_failures": self.max_failures,
             "timeout": self.timeout,
             "show_values": self.show_values,
+            "exposure_map": self.exposure_map,
         }
 
     # -- the run -----------------------------------------------------------------------------
@@ -319,8 +326,14 @@ class Audit:
             crashes=tuple(run.crashes),
             trials=run.played(),
             records=None if about is None else about.to_dict("list"),
+            exposure=self._exposure(run, subject) if complete else None,
         )
         return outcome, stopped, complete, evidence_of(subject.label, run)
+
+    def _exposure(self, run: SubjectRun, subject: Subject) -> ExposureMap | None:
+        if self.exposure_map is False or subject.role == "control":
+            return None
+        return exposure_map(run, whole=bool(self.exposure_map))
 
     def _judged(
         self, run: SubjectRun

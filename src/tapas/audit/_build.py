@@ -60,7 +60,7 @@ def build_from(config: AuditFile, names: Names) -> Audit:
     with names.problems.noted():
         built = _FACTORIES[config.what](config, names)
     names.problems.refuse()
-    attacks = named or default_attacks(built.subjects[0].threat_model.game.setting)
+    attacks = named or default_attacks(*(one.threat_model.game.setting for one in built.subjects))
     trials = config.trials
     return Audit(
         list(built.subjects),
@@ -76,6 +76,7 @@ def build_from(config: AuditFile, names: Names) -> Audit:
         keep_data=trials.keep_data,
         subgroups=tuple(config.subgroups),
         show_values=config.show_values,
+        exposure_map=config.exposure_map,
         question=_question(config, names, built, attacks),
     )
 

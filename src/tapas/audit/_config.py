@@ -74,6 +74,11 @@ class AuditFile(Part):
         default=False,
         description="Whether values of the most exposed records may stand on the page",
     )
+    exposure_map: bool | None = Field(
+        default=None,
+        description="For generators: judge every record of the table; by default as many as takes "
+        "seconds",
+    )
     claim: ClaimPart | None = None
     gates: list[GatePart] = Field(default=[], description="Limits that decide the exit code")
 

@@ -227,6 +227,12 @@ class TargetsPart(Part):
     vulnerable: PositiveInt | None = Field(
         default=None, description="So many, those furthest from all others"
     )
+    exposed: PositiveInt | None = Field(
+        default=None, description="So many, those highest on the map of an earlier run"
+    )
+    map: str | None = Field(
+        default=None, description="For exposed: the exposure-map.csv of that run"
+    )
     random: PositiveInt | None = Field(default=None, description="So many others, by the seed")
     made: PositiveInt | None = Field(
         default=None, description="So many made-up records, rare combinations that stand out"
@@ -234,12 +240,15 @@ class TargetsPart(Part):
 
     @model_validator(mode="after")
     def _one_kind(self) -> "TargetsPart":
-        drawn = self.vulnerable is not None or self.random is not None
+        drawn = bool(given(self, ("vulnerable", "exposed", "random")))
+        if (self.exposed is None) != (self.map is None):
+            raise ValueError("exposed goes with map, the exposure-map.csv of an earlier run")
         kinds = drawn + (self.rows is not None) + (self.made is not None)
         if kinds != 1:
             came = "several" if kinds else "none"
             raise ValueError(
-                f"targets needs rows, or else vulnerable and random, or else made; got {came}"
+                f"targets needs rows, or else vulnerable, exposed and random, or else made; got "
+                f"{came}"
             )
         return self
 

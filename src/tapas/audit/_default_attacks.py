@@ -1,5 +1,7 @@
 """The attacks of an audit that names none: the documented ones, and the strongest."""
 
+from dataclasses import replace
+
 from tapas.attacks import (
     DOMIAS,
     RMIA,
@@ -14,6 +16,7 @@ from tapas.attacks import (
     InferenceAttack,
     LabelOnlyAIA,
     LabelOnlyMIA,
+    LikelihoodAttack,
     LinkabilityAttack,
     LiRA,
     LossMIA,
@@ -30,8 +33,9 @@ from tapas.models import Access
 __all__ = ["default_attacks"]
 
 
-def default_attacks(setting: Setting) -> tuple[Attack, ...]:
-    """Those that fit what a game offers."""
+def default_attacks(setting: Setting, *others: Setting) -> tuple[Attack, ...]:
+    """Those that fit what a game offers, and what other games of the audit do."""
+    setting = replace(setting, likelihood=all(one.likelihood for one in (setting, *others)))
     fitting = [attack for attack in _usual(setting) if not unfit(attack.needs, "", setting)]
     if not fitting:
         raise ConfigError(f"{setting.name} has no attacks by default: name some")
@@ -65,4 +69,5 @@ def _usual(setting: Setting) -> list[Attack]:
         attribute = ClosestDistanceAIA(criterion=("threshold", 0.5))
         return [ClosestDistanceMIA(criterion=("threshold", 0)), attribute]
     closest = ClosestDistanceAIA() if kind == "attribute" else ClosestDistanceMIA()
-    return [closest, GroundhogAttack(), EnsembleAttack()]
+    inside = [LikelihoodAttack()] if setting.likelihood else []
+    return [closest, GroundhogAttack(), EnsembleAttack(), *inside]

@@ -87,7 +87,7 @@ class SubjectRun:
         self._parts: list[_Part] = []
         self._by_doors: list[AttackDoors] = []
         self._stop: tuple[Phase, int] | None = None
-        self._num_seen = 0
+        self.num_seen = 0
 
     def _number(self, phase: Phase, asked: int | None) -> int:
         available = self.player.game.rounds(phase)
@@ -175,7 +175,7 @@ class SubjectRun:
 
     def judged(self, count: int) -> list[LabelInferenceAttackSummary]:
         """Summaries of the first `count` test trials that were played."""
-        self._num_seen = count
+        self.num_seen = count
         found: Summaries = {}
         for position, attack in enumerate(self.attacks):
             parts = [part for part in self._parts if part.attack is attack]
@@ -238,7 +238,7 @@ class SubjectRun:
         """The summaries as one of so many looks of this run, and of those of earlier runs."""
         if not summaries:
             return ()
-        share = min(1 / num_looks, look_share(self.player.ledger.look(self._num_seen)))
+        share = min(1 / num_looks, look_share(self.player.ledger.look(self.num_seen)))
         return tuple(summary.sharing(share) for summary in summaries)
 
     # -- what is left behind -----------------------------------------------------------------

@@ -1,8 +1,10 @@
 """Whose privacy is tested: targets taken out of the private table."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from tapas._random import Parts, part_stream
 from tapas._validate import listing
@@ -64,16 +66,39 @@ def _rows(data: TabularDataset, config: AuditFile, names: Names) -> list[int]:
                 f"{listing(beyond or wanted.rows)}"
             )
         return list(wanted.rows)
-    number = (wanted.random or 0) + (wanted.vulnerable or 0)
+    number = (wanted.random or 0) + (wanted.vulnerable or 0) + (wanted.exposed or 0)
     if number >= len(data):
         raise ConfigError(f"{where}: {number} targets do not fit into {len(data)} rows")
     rows: list[int] = []
     if wanted.vulnerable is not None:
         rows += most_isolated(data, wanted.vulnerable, min(5, len(data) - 1)).tolist()
+    if wanted.exposed is not None and wanted.map is not None:
+        ranked = _mapped(names.folder / wanted.map, data, f"{where}.map")
+        rows += [row for row in ranked if row not in rows][: wanted.exposed]
     if wanted.random is not None:
         drawn = part_stream(config.seed, Parts.RANDOM_TARGETS).permutation(len(data))
         rows += drawn[~np.isin(drawn, rows)][: wanted.random].tolist()
     return rows
+
+
+def _mapped(path: Path, data: TabularDataset, where: str) -> list[int]:
+    """Positions of the records on an exposure map, most exposed first."""
+    try:
+        table = pd.read_csv(path, dtype={"record": str})
+        expected = table.groupby("record")["expected"].max()
+    except (OSError, ValueError, KeyError) as error:
+        raise ConfigError(
+            f"{where}: {path.name} is not the exposure-map.csv of a run (columns record and "
+            f"expected): {error}"
+        ) from error
+    position = {str(label): row for row, label in enumerate(data.table.index)}
+    ranked = expected.sort_values(ascending=False, kind="stable").index
+    unknown = [label for label in ranked if label not in position]
+    if unknown:
+        raise ConfigError(
+            f"{where}: {listing(unknown)} are not records of this table: the map is of another"
+        )
+    return [position[label] for label in ranked]
 
 
 def _usual_targets(records: int) -> TargetsPart:

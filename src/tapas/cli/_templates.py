@@ -90,6 +90,8 @@ data:
   # targets:                  # whose privacy is tested; by default 100, or fewer in small tables:
   #   vulnerable: 50          #   those furthest from all others
   #   random: 50              #   others
+  #   exposed: 50             #   or those highest on the map of an earlier run:
+  #   map: run/exposure-map.csv
   #   rows: [0, 17]           #   or these alone
 
 generator:

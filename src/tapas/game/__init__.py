@@ -19,6 +19,7 @@ from tapas.game._protocols import (
     Samples,
     Scorer,
     TargetedScorer,
+    TellsMembers,
     TellsSecrets,
 )
 from tapas.game._release import Release, Trial
@@ -55,6 +56,7 @@ __all__ = [
     "StoredLedger",
     "TableBriefing",
     "TargetedScorer",
+    "TellsMembers",
     "TellsSecrets",
     "Trial",
     "TrialPolicy",

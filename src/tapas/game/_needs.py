@@ -75,6 +75,8 @@ class Setting:
         Whether they are trained on judged records.
     mechanism : bool
         Whether releases carry the fitted mechanism.
+    likelihood : bool
+        Whether that tells how likely it finds records (``log_factors``).
     coins : bool
         Whether the targets of a release are judged together, each decided by a coin of its own.
     budget : int or None
@@ -93,6 +95,7 @@ class Setting:
     references: int = 0
     inside: bool = False
     mechanism: bool = False
+    likelihood: bool = False
     coins: bool = False
     budget: int | None = None
     spent: int = 0

@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from tapas._spec import Spec
+from tapas.datasets import TabularDataset
 from tapas.game._address import Address, Phase
 from tapas.game._board import Board
 from tapas.game._briefing import Briefing
@@ -21,6 +22,7 @@ __all__ = [
     "Samples",
     "Scorer",
     "TargetedScorer",
+    "TellsMembers",
     "TellsSecrets",
 ]
 
@@ -177,3 +179,16 @@ class TellsSecrets(Protocol):
 
     def secrets_at(self, address: Address) -> tuple[np.ndarray, int]:
         """The secret of every target at an address, and the group of the trial."""
+
+
+@runtime_checkable
+class TellsMembers(Protocol):
+    """A game whose private datasets are drawn from a table, so that any record may be in."""
+
+    def members(
+        self, phase: Phase, indices: Sequence[int]
+    ) -> tuple[TabularDataset, np.ndarray] | None:
+        """The table, and who is in the private data of some trials, (trials, records).
+
+        None where private data is not drawn from a table, or all of it is always in.
+        """

@@ -22,7 +22,7 @@ from tapas.models import Model
 __all__ = ["Keep", "Outcome", "TrialTask", "Work", "observe_release"]
 
 LARGEST_CHUNK = 1 << 27  # pairs of a target and a released record that are looked at together
-SMALL_TABLE = 1 << 15  # bytes: such releases are kept in a store
+SMALL_TABLE = 1 << 17  # bytes: such releases are kept in a store
 SLOW_TRIAL = 2.0  # seconds: so are those that took so long to make
 
 LONGEST_WORDS = 20_000  # characters of an error that are kept

@@ -10,7 +10,7 @@ from tapas.report._page_advice import actions, why
 from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences
 from tapas.report._page_numbers import moment
-from tapas.report._page_people import people_csv, people_figures
+from tapas.report._page_people import map_csv, map_figures, people_csv, people_figures
 from tapas.report._page_records import records_csv, records_tables
 from tapas.report._page_render import render, write_page
 from tapas.report._page_tables import (
@@ -27,6 +27,7 @@ from tapas.report._page_tables import (
 )
 from tapas.report._page_words import banner, limits, sentences, tiles
 from tapas.results import (
+    AuditedSubject,
     AuditRecord,
     ExposedRecords,
     Findings,
@@ -76,6 +77,10 @@ class AuditPage(Report):
         return exposed_people(self.record)
 
     @property
+    def _mapped(self) -> list[AuditedSubject]:
+        return [subject for subject in self.record.audited if subject.exposure is not None]
+
+    @property
     def words(self) -> list[str]:
         """The verdict as sentences, the first being the shortest answer."""
         first = banner(self._findings, self._verdict)
@@ -86,6 +91,7 @@ class AuditPage(Report):
         loosened = loosened_limits(self.record, self.history or ())
         reason = [sentence for sentence in (why(self._findings),) if sentence]
         people = [one.words() for one in self._people]
+        people += [one.exposure.words(one.name) for one in self._mapped if one.exposure]
         cautions = [f"Warning: {caution}" for caution in constant_scores(self.record)]
         said = [*sentences(self._findings), *reason, *people, *cautions]
         return [*said, *inputs_sentences(self.record), *loosened]
@@ -113,6 +119,7 @@ class AuditPage(Report):
             table=result_table(findings),
             records=records_tables(self._exposed),
             people=people_figures(self._people),
+            maps=map_figures(self._mapped),
             controls=control_rows(findings),
             control_words=control_words(findings),
             curves=curve_figures(findings),
@@ -133,7 +140,8 @@ class AuditPage(Report):
         """Write ``report.html`` into the folder `filepath` and return the files written.
 
         Where the audit tells records apart, ``exposure.csv`` lists them, most exposed first; where
-        it judges several people, ``people.csv`` does.
+        it judges several people, ``people.csv`` does, and where it has a map of the private table,
+        ``exposure-map.csv`` lists every record of that.
         """
         page = self if self.history is not None else AuditPage(self.record, read_history(filepath))
         files = [write_page(filepath, "report.html", page.html())]
@@ -141,4 +149,6 @@ class AuditPage(Report):
             files.append(write_page(filepath, "exposure.csv", records_csv(self._exposed)))
         if self._people:
             files.append(write_page(filepath, "people.csv", people_csv(self._people)))
+        if self._mapped:
+            files.append(write_page(filepath, "exposure-map.csv", map_csv(self._mapped)))
         return files

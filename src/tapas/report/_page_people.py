@@ -8,11 +8,12 @@ import pandas as pd
 from tapas.report._figure import COLOURS, GREY, new_figure
 from tapas.report._page_figures import PageFigure
 from tapas.report._page_svg import inline_svg
-from tapas.results import People, spreadsheet_safe
+from tapas.results import AuditedSubject, ExposureMap, People, spreadsheet_safe
 
-__all__ = ["people_csv", "people_figures"]
+__all__ = ["map_csv", "map_figures", "people_csv", "people_figures"]
 
 _CERTAIN = 0.05
+_BINS = 35
 
 
 def people_csv(people: Sequence[People]) -> str:
@@ -48,3 +49,43 @@ def _figure(people: People, name: str) -> PageFigure:
         f"together). Guessing is 0.5."
     )
     return PageFigure(people.subject, (inline_svg(figure, name, what),), caption)
+
+
+def map_csv(subjects: Sequence[AuditedSubject]) -> str:
+    """Every record that was judged as CSV, most exposed first, safe to open in a spreadsheet."""
+    tables = [
+        one.exposure.ranked.assign(subject=one.name) for one in subjects if one.exposure is not None
+    ]
+    table = pd.concat(tables, ignore_index=True)
+    ordered = table[["subject", *(name for name in table.columns if name != "subject")]]
+    return spreadsheet_safe(ordered).to_csv(index=False, lineterminator="\n")
+
+
+def map_figures(subjects: Sequence[AuditedSubject]) -> list[PageFigure]:
+    """How many records have which AUC, of every subject with a map."""
+    return [
+        _map_figure(one.name, one.exposure, f"map{number}")
+        for number, one in enumerate(subjects)
+        if one.exposure is not None
+    ]
+
+
+def _map_figure(subject: str, found: ExposureMap, name: str) -> PageFigure:
+    measured, expected = found.ranked["auc"], found.ranked["expected"]
+    edges = np.linspace(min(0.3, measured.min()), 1.0, _BINS + 1)
+    figure = new_figure(6.4, 3.0)
+    axes = figure.add_subplot()
+    axes.axvline(0.5, color=GREY, linewidth=1)
+    for values, label, colour in ((measured, "measured", 0), (expected, "without chance", 1)):
+        heights = 100 * np.histogram(values, edges)[0] / len(values)
+        axes.stairs(heights, edges, label=label, color=COLOURS[colour], linewidth=2)
+    axes.set_xlabel("AUC")
+    axes.set_ylabel("share of records (%)")
+    axes.legend(frameon=False)
+    figure.tight_layout()
+    what = f"Exposure of {len(found):,} records of {subject}"
+    caption = (
+        f"{what}: how many have which AUC, as measured, and as expected in further trials, when "
+        f"what chance added is taken off. Guessing is 0.5."
+    )
+    return PageFigure(subject, (inline_svg(figure, name, what),), caption)

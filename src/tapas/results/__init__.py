@@ -25,6 +25,7 @@ from tapas.results._exposure import (
     spreadsheet_safe,
     write_exposure_table,
 )
+from tapas.results._exposure_map import ExposureMap
 from tapas.results._facts import SummaryFacts, record_facts, summary_facts
 from tapas.results._filenames import file_safe
 from tapas.results._findings import CONFIDENCE, Finding, Findings, leak, strongest
@@ -74,6 +75,7 @@ __all__ = [
     "Dependence",
     "Estimate",
     "ExposedRecords",
+    "ExposureMap",
     "Finding",
     "Findings",
     "Gate",

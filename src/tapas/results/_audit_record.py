@@ -16,6 +16,7 @@ from tapas._files import write_text
 from tapas._spec import Plain, digest_of
 from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, StoreError, TapasWarning
+from tapas.results._exposure_map import ExposureMap
 from tapas.results._measures import GATE_METRICS, MEASURES
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
@@ -113,6 +114,8 @@ class AuditedSubject:
     records : mapping of str to sequence, optional
         Columns about the records that were judged (where they come from, their class, whether the
         model is right about them), in the order of a summary that covers them all.
+    exposure : ExposureMap, optional
+        How exposed every record of the private table is.
     """
 
     name: str
@@ -122,6 +125,7 @@ class AuditedSubject:
     crashes: tuple[AttackCrash, ...] = ()
     trials: dict[str, int] = field(default_factory=dict)
     records: Mapping[str, Sequence[Plain]] | None = None
+    exposure: ExposureMap | None = None
 
     def __post_init__(self) -> None:
         if self.records is not None:
@@ -298,6 +302,7 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
         "role": subject.role,
         "trials": subject.trials,
         "records": subject.records,
+        "exposure": None if subject.exposure is None else subject.exposure.to_dict(),
         "summaries": [summary.to_dict() for summary in subject.summaries],
         "failures": [asdict(failure) for failure in subject.failures],
         "crashes": [asdict(crash) for crash in subject.crashes],
@@ -313,4 +318,5 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
         failures=tuple(TrialFailure(**failure) for failure in entry["failures"]),
         crashes=tuple(AttackCrash(**crash) for crash in entry["crashes"]),
         records=entry.get("records"),
+        exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),
     )

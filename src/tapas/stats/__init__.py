@@ -4,6 +4,7 @@ Point estimates without a confidence live in `tapas.metrics`.
 """
 
 from tapas.stats._auc import auc_interval
+from tapas.stats._auc_columns import column_auc_errors
 from tapas.stats._auc_gain import auc_gain_interval
 from tapas.stats._bands import (
     RocBand,
@@ -62,6 +63,7 @@ __all__ = [
     "certify",
     "claim_p_value",
     "clopper_pearson",
+    "column_auc_errors",
     "epsilon_from_advantage",
     "epsilon_lower_bound",
     "gaussian_epsilon_from_mu",

@@ -18,7 +18,7 @@ from tapas._random import (
 from tapas._validate import check_count, check_probability
 from tapas.datasets import DataDescription, Dataset, TabularDataset
 from tapas.errors import KnowledgeError
-from tapas.game import Address, Goal
+from tapas.game import Address, Goal, Phase
 
 
 class AttackerKnowledgeOnData(ABC):
@@ -48,6 +48,10 @@ class AttackerKnowledgeOnData(ABC):
     @property
     def auxiliary(self) -> Dataset | None:
         """Data that the attacker holds, or None."""
+        return None
+
+    def pool(self, phase: Phase) -> Dataset | None:
+        """What private datasets of a phase are drawn from at random, or None."""
         return None
 
     def _get_data(self) -> Dataset | None:
@@ -162,7 +166,7 @@ class AuxiliaryDataKnowledge(AttackerKnowledgeOnData):
         """Block ``i mod B`` of shuffle ``i // B``, where B disjoint blocks fit into the data."""
         if self.draws_from_globals:
             return super().draw_dataset(address)
-        pool = self.aux_data if address.training else self.test_data
+        pool = self.pool(address.phase)
         size, available = self.num_training_records, number_of_records(pool)
         if size > available:
             side = "auxiliary" if address.training else "test"
@@ -174,6 +178,10 @@ class AuxiliaryDataKnowledge(AttackerKnowledgeOnData):
         shuffle, block = divmod(address.index, blocks)
         order = _shuffle(address.at(shuffle), available)
         return gathered(pool, order[block * size : (block + 1) * size], reset_index=True)
+
+    def pool(self, phase: Phase) -> Dataset:
+        """The side of the data that a phase draws from."""
+        return self.aux_data if phase == "train" else self.test_data
 
     def _get_data(self) -> Dataset:
         return self.aux_data + self.test_data

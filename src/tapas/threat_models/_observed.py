@@ -31,6 +31,7 @@ from tapas.game import (
     split_sides,
 )
 from tapas.threat_models._game_defaults import GameDefaults, names_of
+from tapas.threat_models._row_keys import row_keys
 
 
 @dataclass(frozen=True)
@@ -282,7 +283,7 @@ class _Choice:
         self.seed = seed
         self._given = (members, non_members)
         others = () if reference is None else (reference,)
-        keys = _row_keys(members, non_members, *others)
+        keys = row_keys(members, non_members, *others)
         held, share = np.empty(0, dtype=int), known_share
         if reference is None and known_share > 0:
             # Half of what is known of the non-members is the reference. It is set apart before
@@ -344,18 +345,6 @@ def _without_copies(reference: TabularDataset, kept: np.ndarray) -> TabularDatas
             f"or leave the reference out, and some of the non-members serve"
         )
     return reference.take(kept)
-
-
-def _row_keys(*datasets: TabularDataset) -> list[np.ndarray]:
-    """One integer per row and dataset; rows with equal values have equal integers."""
-    first, *others = (dataset.table for dataset in datasets)
-    whole = first.concat(*others)
-    # Adding 0 makes -0.0 equal to 0.0; there is only one NaN afterwards.
-    numbers = np.where(np.isnan(whole.numbers), np.nan, whole.numbers + 0.0)
-    cells = np.concatenate([whole.codes.astype(np.int64), numbers.view(np.int64)], axis=1)
-    packed = np.ascontiguousarray(cells).view(np.dtype((np.void, cells.itemsize * cells.shape[1])))
-    _, keys = np.unique(packed.ravel(), return_inverse=True)
-    return np.split(keys, np.cumsum([len(dataset) for dataset in datasets])[:-1])
 
 
 def _check_tables(

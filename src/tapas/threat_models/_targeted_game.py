@@ -30,6 +30,7 @@ from tapas.threat_models._game_defaults import GameDefaults
 from tapas.threat_models._labellers import PlantingLabeller
 from tapas.threat_models._mechanism_knowledge import AttackerKnowledgeOnGenerator
 from tapas.threat_models._mechanism_runs import MechanismRun, finished
+from tapas.threat_models._row_keys import row_keys
 
 ROWS_WORTH_A_PROBE = 8
 
@@ -103,6 +104,8 @@ class TargetedGame(GameDefaults):
             auxiliary=isinstance(briefing, TableBriefing)
             and isinstance(briefing.auxiliary, TabularDataset),
             mechanism=self.mechanism.exposes_mechanism,
+            likelihood=self.mechanism.exposes_mechanism
+            and hasattr(getattr(self.mechanism, "generator", None), "log_factors"),
             coins=self.judges_together,
         )
 
@@ -169,6 +172,25 @@ class TargetedGame(GameDefaults):
         """The secret of every target, and the group of the trial; the mechanism is not run."""
         _, secrets = self.data.draw_labelled(address)
         return secrets, self.data.group_of(address.index)
+
+    def members(
+        self, phase: Phase, indices: Sequence[int]
+    ) -> tuple[TabularDataset, np.ndarray] | None:
+        """Who of the table that a phase draws from is in the private data of some trials."""
+        if not isinstance(self.data, PlantingLabeller) or self.goal.kind != "membership":
+            return None
+        pool = self.data.attacker_knowledge.pool(phase)
+        first = Address(self.seed, phase, 0)
+        if not isinstance(pool, TabularDataset) or not indices:
+            return None
+        inside = []
+        for index in indices:
+            private, _ = self.data.draw_labelled(first.at(index))
+            if not isinstance(private, TabularDataset):
+                return None
+            asked, present = row_keys(pool, private)
+            inside.append(np.isin(asked, present))
+        return pool, np.stack(inside)
 
     async def play_concurrently(self, address: Address) -> Trial:
         """The same, giving way to other trials while the mechanism waits."""

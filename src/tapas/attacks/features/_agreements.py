@@ -4,7 +4,7 @@ import numpy as np
 
 from tapas.datasets import TabularDataset
 
-__all__ = ["CONTINUOUS", "agreeing", "bits_of", "count_conjunctions", "packed"]
+__all__ = ["CONTINUOUS", "agreeing", "bits_of", "count_conjunctions", "count_ones", "packed"]
 
 CONTINUOUS = ("real", "datetime")
 _BITS = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)
@@ -71,16 +71,16 @@ def count_conjunctions(bits: np.ndarray, conditions: np.ndarray) -> np.ndarray:
         rows = bits[last[some]]
         if first.shape[1]:
             rows &= np.bitwise_and.reduce(bits[first[some[0]]], axis=0)
-        counts[order[some]] = _ones(rows)
+        counts[order[some]] = count_ones(rows)
     return counts.T
 
 
-def _ones(words: np.ndarray) -> np.ndarray:
-    """How many bits are set, over the axis of words."""
+def count_ones(words: np.ndarray) -> np.ndarray:
+    """How many bits are set, over the second axis."""
     if hasattr(np, "bitwise_count"):
         return np.bitwise_count(words).sum(axis=1, dtype=np.uint32)
     each = _BITS[np.ascontiguousarray(words).view(np.uint8)].reshape(*words.shape, 8)
-    return each.sum(axis=(1, 3), dtype=np.uint32)
+    return each.sum(axis=(1, -1), dtype=np.uint32)
 
 
 def _bins(numbers: np.ndarray, edges: np.ndarray) -> np.ndarray:

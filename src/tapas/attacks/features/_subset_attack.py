@@ -9,7 +9,15 @@ from tapas._validate import check_count
 from tapas.attacks._base import Attack
 from tapas.attacks._masked_targets import table_briefing
 from tapas.attacks._shared_discriminant import SharedScorer, learn_shared
-from tapas.attacks.features._subset_counts import SubsetPlan, count_subsets, plan_subsets
+from tapas.attacks.features._every_record import EveryRecord
+from tapas.attacks.features._subset_counts import (
+    LARGEST_ORDER,
+    SubsetPlan,
+    count_subsets,
+    plan_subsets,
+)
+from tapas.datasets import TabularDataset
+from tapas.errors import ConfigError
 from tapas.game import Board, Briefing, Needs, Release, Samples, ValueObserver
 
 __all__ = ["SubsetAttack"]
@@ -27,16 +35,19 @@ class SubsetObserver(ValueObserver):
     ----------
     number : int
         At most so many subsets.
+    order : int
+        Of at most so many columns.
     """
 
     number: int
+    order: int = LARGEST_ORDER
 
     def plan(self, briefing: Briefing) -> SubsetPlan:
         """The subsets that are counted."""
         about = table_briefing(briefing)
         values = max(1, len(about.attribute_values))
         number = min(self.number, max(1, MOST_COUNTS // values))
-        return plan_subsets(about.targets, about.attribute, number)
+        return plan_subsets(about.targets, about.attribute, number, self.order)
 
     def __call__(
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
@@ -73,15 +84,25 @@ class SubsetAttack(Attack):
         At most so many subsets (fewer for attributes of more than four values): smaller ones
         first, and as many of the last order as fit, drawn once and for all.
     label : str, optional
+    order : int
+        Subsets have at most so many columns: 1, 2 or 3.
     """
 
     pools_targets: ClassVar[bool] = True
 
     def __init__(
-        self, transfer: bool = False, number: int = MOST_SUBSETS, label: str | None = None
+        self,
+        transfer: bool = False,
+        number: int = MOST_SUBSETS,
+        label: str | None = None,
+        *,
+        order: int = LARGEST_ORDER,
     ) -> None:
         self.transfer = transfer
         self.number = check_count(number, "number", minimum=1)
+        if order not in range(1, LARGEST_ORDER + 1):
+            raise ConfigError(f"order must be 1, 2 or 3 columns, got {order!r}")
+        self.order = order
         self._label = label or ("Subsets(transferred)" if transfer else "Subsets")
 
     @property
@@ -96,10 +117,14 @@ class SubsetAttack(Attack):
 
     def observer(self, briefing: Briefing, samples: Samples) -> SubsetObserver:
         """Counts for all targets of a release together."""
-        return SubsetObserver(self.number)
+        return SubsetObserver(self.number, self.order)
 
     def fit(self, board: Board, *, rng: np.random.Generator) -> SharedScorer:
         """Learn shared weights, and how many columns subsets should have."""
-        plan = SubsetObserver(self.number).plan(board.told)
+        plan = SubsetObserver(self.number, self.order).plan(board.told)
         sizes = sorted({*np.cumsum(plan.sizes()).tolist()[1:], board.values.shape[-1]})
         return learn_shared(board, RIDGE, sizes, transfer=self.transfer)
+
+    def of_every_record(self, scorer: SharedScorer, records: TabularDataset) -> EveryRecord:
+        """Scores all records of a table by what was learnt of the targets, with `order` 2."""
+        return EveryRecord(records, scorer.weights[0], self.number)

@@ -8,11 +8,11 @@ import numpy as np
 
 from tapas._random import stream
 from tapas.attacks._masked_targets import rows_with_value
-from tapas.attacks.features._agreements import agreeing, bits_of, count_conjunctions, packed
+from tapas.attacks.features._agreements import agreeing, count_conjunctions, packed
 from tapas.datasets import TabularDataset
 from tapas.game import TableBriefing
 
-__all__ = ["LARGEST_ORDER", "SubsetPlan", "count_subsets", "plan_subsets"]
+__all__ = ["LARGEST_ORDER", "SubsetPlan", "column_conditions", "count_subsets", "plan_subsets"]
 
 LARGEST_ORDER = 3
 NUMBERS = ("integer", "real", "date", "datetime")
@@ -39,24 +39,25 @@ class SubsetPlan:
         return [len(subsets) for subsets in self.by_order]
 
 
-def plan_subsets(data: TabularDataset, masked: str | None, number: int) -> SubsetPlan:
-    """Subsets of one, two and three columns of a table, at most `number` of them.
+def plan_subsets(
+    data: TabularDataset, masked: str | None, number: int, order: int = LARGEST_ORDER
+) -> SubsetPlan:
+    """Subsets of up to `order` columns of a table, at most `number` of them.
 
     Smaller ones come first. Of the order that does not fit whole, as many as do are drawn, always
     the same ones.
     """
     columns = data.description.parsed
-    return _plan(
-        tuple(0 if c.name == masked else 3 if c.kind in NUMBERS else 1 for c in columns), number
-    )
+    sides = tuple(0 if c.name == masked else 3 if c.kind in NUMBERS else 1 for c in columns)
+    return _plan(sides, number, order)
 
 
 @lru_cache(maxsize=32)
-def _plan(sides: tuple[int, ...], number: int) -> SubsetPlan:
+def _plan(sides: tuple[int, ...], number: int, largest: int) -> SubsetPlan:
     first = np.cumsum((0, *sides))
     conditions = [range(first[c], first[c] + sides[c]) for c in range(len(sides)) if sides[c]]
     chosen: list[np.ndarray] = []
-    for order in range(1, min(LARGEST_ORDER, len(conditions)) + 1):
+    for order in range(1, min(largest, len(conditions)) + 1):
         left = number - sum(map(len, chosen))
         if left <= 0:
             break
@@ -78,19 +79,28 @@ def count_subsets(data: TabularDataset, briefing: TableBriefing, plan: SubsetPla
 
     In attribute inference (targets, values, subsets): of those with each value of the attribute.
     """
-    conditions = []
-    for position, sides in enumerate(plan.sides):
-        if sides:
-            found = agreeing(data, briefing.targets, position, two_sided=NUMBERS)
-            conditions += [bits_of(rows) for rows in found]
-            if sides > len(found):  # at most and at least: equal
-                conditions.append(conditions[-2] & conditions[-1])
-    bits = np.stack(conditions)
+    bits = np.stack(
+        [
+            np.ascontiguousarray(condition.T)
+            for position, sides in enumerate(plan.sides)
+            if sides
+            for condition in column_conditions(data, briefing.targets, position)
+        ]
+    )
     small = np.uint16 if len(data) < 1 << 16 else np.uint32
     if briefing.attribute is None:
         return _counted(bits, plan).astype(small)
     having = packed(rows_with_value(briefing, data))[:, None, :, None]
     return np.stack([_counted(bits & value, plan) for value in having], axis=1).astype(small)
+
+
+def column_conditions(
+    data: TabularDataset, records: TabularDataset, position: int
+) -> list[np.ndarray]:
+    """Bits of the rows that meet each condition on a column, (records, words), in plan order."""
+    found = [packed(rows) for rows in agreeing(data, records, position, two_sided=NUMBERS)]
+    # At most and at least: equal.
+    return [*found, found[0] & found[1]] if len(found) > 1 else found
 
 
 def _counted(bits: np.ndarray, plan: SubsetPlan) -> np.ndarray:

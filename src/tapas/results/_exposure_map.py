@@ -1,0 +1,146 @@
+"""How exposed every record of a private table is, by an attack that others trained."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tapas.errors import ConfigError
+from tapas.metrics import column_aucs
+from tapas.results._storage import as_plain_list
+from tapas.stats import column_auc_errors
+
+__all__ = ["ExposureMap"]
+
+FEWEST = 3  # groups of releases with a record, and without it
+COLUMNS = ("record", "auc", "error", "releases_with", "releases_without", "is_target")
+_Z = 1.959963984540054
+
+
+@dataclass(frozen=True, eq=False)
+class ExposureMap:
+    """The exposure of every record that takes part in some trials and not in others.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Of each record its label, the AUC of the attack over releases with and without it, the
+        standard error of that, how many releases these were, and whether it is a target.
+    total : int
+        How many records the table has; more than there are rows where some were drawn.
+    """
+
+    table: pd.DataFrame
+    total: int
+
+    @classmethod
+    def measured(
+        cls,
+        labels: Sequence[object],
+        scores: np.ndarray,
+        members: np.ndarray,
+        groups: np.ndarray,
+        *,
+        is_target: bool = False,
+    ) -> "ExposureMap":
+        """The map of some records from scores and memberships, (releases, records).
+
+        Releases of a group share their background. Records that are in, or out of, fewer than
+        three groups are left out.
+        """
+        scores = scores.astype(float)
+        with_, without = _groups_of(members, groups), _groups_of(~members, groups)
+        table = pd.DataFrame(
+            {
+                "record": [str(label) for label in labels],
+                "auc": np.round(column_aucs(scores, members), 4),
+                "error": np.round(column_auc_errors(scores, members, groups), 4),
+                "releases_with": members.sum(axis=0),
+                "releases_without": (~members).sum(axis=0),
+                "is_target": is_target,
+            }
+        )
+        return cls(table[np.minimum(with_, without) >= FEWEST].reset_index(drop=True), len(table))
+
+    def joined(self, *others: "ExposureMap") -> "ExposureMap":
+        """One map of these records and of others."""
+        every = (self, *others)
+        table = pd.concat([one.table for one in every if len(one)], ignore_index=True)
+        return ExposureMap(table, sum(one.total for one in every))
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    # -- what it says ------------------------------------------------------------------------
+
+    @property
+    def mean(self) -> float:
+        """Mean AUC over records."""
+        return float(self.table["auc"].mean())
+
+    @cached_property
+    def spread(self) -> float:
+        """How far records lie apart (standard deviation) beyond what chance puts between them."""
+        beyond = (self.table["auc"] - self.mean) ** 2 - self.table["error"] ** 2
+        return float(np.sqrt(max(0.0, beyond.mean())))
+
+    @cached_property
+    def ranked(self) -> pd.DataFrame:
+        """All records, most exposed first.
+
+        ``expected`` is the AUC to expect of a record in further trials: the one measured, drawn
+        towards the mean by as much as chance had part in it. ``low`` and ``high`` are the ends of
+        the interval of each AUC by itself, of 95 % confidence.
+        """
+        area, error = self.table["auc"], self.table["error"]
+        each = 1 / self.table["releases_with"] + 1 / self.table["releases_without"]
+        # What chance does at the mean: at the ends errors look small, and would flatter.
+        chance = (error**2).mean() * each / each.mean()
+        kept = self.spread**2 / (self.spread**2 + chance)
+        found = self.table.assign(
+            expected=np.round(self.mean + kept * (area - self.mean), 4),
+            low=np.round((area - _Z * error).clip(lower=0), 4),
+            high=np.round((area + _Z * error).clip(upper=1), 4),
+        )
+        order = ["record", "expected", "auc", "low", "high", *COLUMNS[3:]]
+        by = ["expected", "auc", "record"]
+        return found[order].sort_values(by, ascending=[False, False, True], ignore_index=True)
+
+    def words(self, subject: str) -> str:
+        """What came out, in a sentence or two."""
+        ranked = self.ranked
+        certain = int((ranked["low"] > 0.5).sum())
+        drawn = f"{len(self):,}" if len(self) == self.total else f"{len(self):,} of {self.total:,}"
+        return (
+            f"Every record ({drawn}) of {subject}, judged by what releases about the targets "
+            f"taught: mean AUC {self.mean:.2f}; of {certain:,} records the interval lies above "
+            f"0.5, as chance alone would show of {0.025 * len(self):,.0f}. Without chance, "
+            f"records lie {self.spread:.3f} apart (standard deviation): one in ten is expected "
+            f"above {ranked['expected'].quantile(0.9):.2f}."
+        )
+
+    # -- on disk -----------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The map as plain values."""
+        columns = {name: as_plain_list(self.table[name].tolist()) for name in COLUMNS}
+        return {"total": self.total, "columns": columns}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> "ExposureMap":
+        """The map that plain values tell of."""
+        columns = content["columns"]
+        if set(columns) != set(COLUMNS):
+            raise ConfigError(f"an exposure map has the columns {', '.join(COLUMNS)}")
+        return cls(pd.DataFrame({name: columns[name] for name in COLUMNS}), int(content["total"]))
+
+
+def _groups_of(members: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """In how many groups of releases each record is."""
+    return sum(
+        (members[groups == group].any(axis=0).astype(int) for group in np.unique(groups)),
+        np.zeros(members.shape[1], dtype=int),
+    )

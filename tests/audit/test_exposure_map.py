@@ -1,0 +1,187 @@
+"""The map of every record: what it measures, where it stands, and what it is used for."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tapas.attacks import SubsetAttack
+from tapas.attacks.features._every_record import EveryRecord
+from tapas.attacks.features._subset_counts import count_subsets, plan_subsets
+from tapas.audit import Audit, audit_from_values
+from tapas.datasets import load_sample
+from tapas.errors import ConfigError
+from tapas.game import MEMBERSHIP, Release, TableBriefing
+from tapas.generators import Bootstrap, IndependentMarginals
+from tapas.report import AuditPage
+from tapas.results import AuditRecord, ExposureMap
+from tapas.stats import auc_interval, column_auc_errors
+from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
+
+
+@pytest.mark.parametrize("sample", ["census", "clinic"])
+def test_scores_of_every_record_are_weighted_logs_of_its_counts(sample: Any) -> None:
+    data = load_sample(sample, 130)
+    released, records = data.take(range(70)), data.take(range(60, 130))
+    plan = plan_subsets(records, None, 10_000, 2)
+    counts = count_subsets(released, TableBriefing(MEMBERSHIP, records), plan)
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=counts.shape[1])
+    judge = EveryRecord(records, weights, 10_000)
+    found = judge(Release(released), TableBriefing(MEMBERSHIP, records.take([0])), rng=rng)
+    np.testing.assert_allclose(found, [np.log(counts + 0.5) @ weights], rtol=1e-5, atol=1e-4)
+    assert 0 < judge.work <= counts.size
+
+
+def test_errors_of_areas_are_delongs_where_trials_are_independent() -> None:
+    rng = np.random.default_rng(1)
+    positive = np.repeat(rng.permutation(np.arange(300) < 100)[:, None], 30, axis=1)
+    scores = rng.normal(size=(300, 30)) + 0.5 * positive
+    errors = column_auc_errors(scores, positive, np.arange(300))
+    ends = [auc_interval(s[p], s[~p]) for s, p in zip(scores.T, positive.T, strict=True)]
+    widths = [(end.high - end.low) / 2 / 1.96 for end in ends]
+    np.testing.assert_allclose(np.mean(errors), np.mean(widths), rtol=0.03)
+
+
+def test_errors_of_areas_know_that_pairs_share_their_background() -> None:
+    rng = np.random.default_rng(2)
+    groups = np.arange(80) // 2
+    inside = rng.permuted(np.tile(np.arange(40) < 10, (3000, 1)), axis=1).T[groups]
+    shared = rng.normal(size=(40, 3000))[groups] + 0.3 * rng.normal(size=(80, 3000))
+    scores = shared + 0.6 * inside
+    errors = column_auc_errors(scores, inside, groups)
+    alone = column_auc_errors(scores, inside, np.arange(80))
+    areas = ExposureMap.measured(range(3000), scores, inside, groups).table["auc"]
+    assert np.sqrt((errors**2).mean()) == pytest.approx(areas.std(), rel=0.1)
+    assert alone.mean() < 0.8 * errors.mean()
+
+
+def test_what_is_expected_of_records_is_what_further_trials_show() -> None:
+    rng = np.random.default_rng(3)
+    shift = rng.normal(0.5, 0.4, size=4000)
+    inside = rng.random((2, 150, 4000)) < 0.3
+    scores = rng.normal(size=(2, 150, 4000)) + shift * inside
+    first, again = (
+        ExposureMap.measured(range(4000), s, m, np.arange(150))
+        for s, m in zip(scores, inside, strict=True)
+    )
+    top = first.ranked.head(200)
+    later = again.table.set_index("record").loc[top["record"], "auc"]
+    assert top["expected"].mean() == pytest.approx(later.mean(), abs=0.015)
+    assert top["auc"].mean() > later.mean() + 0.03
+    assert first.ranked["record"].nunique() == 4000
+
+
+COLUMNS = list(load_sample("census", 1).description.columns)[:8]
+CENSUS = load_sample("census", 500).view(columns=COLUMNS)
+DIFFERENT = np.flatnonzero(~CENSUS.data.duplicated(keep=False)).tolist()
+
+
+def audited(generator: Any, **changes: Any) -> AuditRecord:
+    table = CENSUS
+    targets = DIFFERENT[:20]
+    knowledge = AuxiliaryDataKnowledge(table.drop_records(targets), num_training_records=60, seed=1)
+    box = BlackBoxKnowledge(generator, 60)
+    model = TargetedMIA(knowledge, table.take(targets), box, seed=1, n_jobs=1)
+    return Audit(model, [SubsetAttack(order=1)], 40, 40, **changes).run(n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def copied() -> AuditRecord:
+    return audited(Bootstrap())
+
+
+@pytest.fixture(scope="module")
+def published(copied: AuditRecord, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    AuditPage(copied).publish(folder)
+    return folder
+
+
+def test_records_of_a_copying_generator_are_exposed_and_others_are_not(
+    copied: AuditRecord,
+) -> None:
+    leaking, safe = (one.subjects[0].exposure for one in (copied, audited(IndependentMarginals())))
+    assert leaking is not None
+    assert safe is not None
+    assert leaking.total == len(leaking) == 500
+    assert leaking.table["is_target"].sum() == 20
+    assert leaking.mean > 0.7
+    assert safe.mean < leaking.mean - 0.1
+    areas = leaking.table.groupby("is_target")["auc"].mean()
+    assert areas[True] == pytest.approx(areas[False], abs=0.1)
+
+
+def test_nobody_is_exposed_where_releases_are_of_nobody() -> None:
+    class Elsewhere(IndependentMarginals):
+        """Releases what has nothing to do with the private data."""
+
+        def __call__(self, dataset: Any, num_samples: Any = None, **given: Any) -> Any:
+            return super().__call__(CENSUS.take(range(90)), 60, **given)
+
+    found = audited(Elsewhere()).subjects[0].exposure
+    assert found is not None
+    assert found.mean == pytest.approx(0.5, abs=0.03)
+    assert (found.ranked["low"] > 0.5).mean() < 0.06
+
+
+def test_the_map_stands_on_the_page_in_the_csv_and_in_the_record(
+    copied: AuditRecord, published: Path
+) -> None:
+    again = AuditRecord.from_json(copied.to_json())
+    mine, theirs = (one.subjects[0].exposure for one in (copied, again))
+    assert mine is not None
+    assert theirs is not None
+    pd.testing.assert_frame_equal(mine.ranked, theirs.ranked)
+    page = AuditPage(again)
+    assert any("Every record (500)" in sentence for sentence in page.words)
+    assert "How exposed every record is" in (published / "report.html").read_text()
+    table = pd.read_csv(published / "exposure-map.csv")
+    assert list(table.columns[:6]) == ["subject", "record", "expected", "auc", "low", "high"]
+    assert table["expected"].is_monotonic_decreasing
+
+
+def test_a_map_is_left_out_where_it_is_not_wanted_or_cannot_be_had() -> None:
+    assert audited(Bootstrap(), exposure_map=False).subjects[0].exposure is None
+    assert audited(Bootstrap(), keep_data=False).subjects[0].exposure is None
+
+
+def test_large_tables_are_mapped_in_part_unless_asked_for_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tapas.audit._exposure_map.MOST_WORK", 20_000)
+    some, whole = (
+        audited(Bootstrap(), exposure_map=ask).subjects[0].exposure for ask in (None, True)
+    )
+    assert some is not None
+    assert whole is not None
+    assert 20 < len(some) < some.total == len(whole) == 500
+    assert "of 500" in some.words("it")
+    together = some.table.merge(whole.table, on="record")
+    np.testing.assert_array_equal(together["auc_x"], together["auc_y"])
+
+
+def test_the_most_exposed_of_an_earlier_run_can_be_targets(
+    published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(published)
+    top = pd.read_csv("exposure-map.csv")["record"].astype(str).tolist()
+
+    def targets(**chosen: Any) -> tuple[str, ...]:
+        values = {
+            "data": {"sample": "census", "rows": 500, "targets": chosen},
+            "generator": "Raw",
+            "trials": {"train": 4, "test": 4},
+        }
+        return audit_from_values(values, "test").subjects[0].threat_model.game.target_labels
+
+    assert list(targets(exposed=3, map="exposure-map.csv", random=2))[:3] == top[:3]
+    with pytest.raises(ConfigError, match="exposed goes with map"):
+        targets(exposed=3)
+    pd.DataFrame({"record": ["nobody"], "expected": [1.0]}).to_csv("other.csv")
+    with pytest.raises(ConfigError, match="'nobody' are not records of this table"):
+        targets(exposed=1, map="other.csv")
+    with pytest.raises(ConfigError, match=r"missing\.csv is not the exposure-map\.csv"):
+        targets(exposed=1, map="missing.csv")
