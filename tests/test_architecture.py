@@ -109,8 +109,8 @@ PUBLIC = {
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared Game Goal Judgement Kind Ledger MethodObserver ModelBriefing Needs
         Observation Observer Phase Player PlaysConcurrently Relation Release Samples
-        Scorer Setting StoredLedger TableBriefing TargetedScorer TellsMembers TellsSecrets Trial
-        TrialPolicy Value
+        Scorer Setting StoredLedger TableBriefing TargetedScorer TellsLikelihood TellsMembers
+        TellsSecrets Trial TrialPolicy Value
         ValueObserver as_array compare_sides fit_scorer judge learning_parts
         refuse_unfit run_coroutine scorer_about split_sides unfit""",
     "compat": """AttackDoors AttackLike GameThreatModel TargetViews ThreatModel

@@ -19,6 +19,7 @@ from tapas.game._protocols import (
     Samples,
     Scorer,
     TargetedScorer,
+    TellsLikelihood,
     TellsMembers,
     TellsSecrets,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "StoredLedger",
     "TableBriefing",
     "TargetedScorer",
+    "TellsLikelihood",
     "TellsMembers",
     "TellsSecrets",
     "Trial",

@@ -22,6 +22,7 @@ __all__ = [
     "Samples",
     "Scorer",
     "TargetedScorer",
+    "TellsLikelihood",
     "TellsMembers",
     "TellsSecrets",
 ]
@@ -192,3 +193,11 @@ class TellsMembers(Protocol):
 
         None where private data is not drawn from a table, or all of it is always in.
         """
+
+
+@runtime_checkable
+class TellsLikelihood(Protocol):
+    """A mechanism that tells how likely it finds records, once it is fitted."""
+
+    def log_factors(self, dataset: TabularDataset) -> np.ndarray:
+        """Numbers whose sum is the log-likelihood of each record, (records, factors)."""

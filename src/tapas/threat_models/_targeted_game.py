@@ -23,12 +23,16 @@ from tapas.game import (
     Release,
     Setting,
     TableBriefing,
+    TellsLikelihood,
     Trial,
 )
 from tapas.threat_models._data_knowledge import AttackerKnowledgeWithLabel
 from tapas.threat_models._game_defaults import GameDefaults
 from tapas.threat_models._labellers import PlantingLabeller
-from tapas.threat_models._mechanism_knowledge import AttackerKnowledgeOnGenerator
+from tapas.threat_models._mechanism_knowledge import (
+    AttackerKnowledgeOnGenerator,
+    WhiteBoxKnowledge,
+)
 from tapas.threat_models._mechanism_runs import MechanismRun, finished
 from tapas.threat_models._row_keys import row_keys
 
@@ -104,8 +108,8 @@ class TargetedGame(GameDefaults):
             auxiliary=isinstance(briefing, TableBriefing)
             and isinstance(briefing.auxiliary, TabularDataset),
             mechanism=self.mechanism.exposes_mechanism,
-            likelihood=self.mechanism.exposes_mechanism
-            and hasattr(getattr(self.mechanism, "generator", None), "log_factors"),
+            likelihood=isinstance(self.mechanism, WhiteBoxKnowledge)
+            and isinstance(self.mechanism.generator, TellsLikelihood),
             coins=self.judges_together,
         )
 

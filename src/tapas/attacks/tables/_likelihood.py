@@ -1,28 +1,27 @@
 """A white-box attack: how likely the fitted mechanism finds the target."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar
 
 import numpy as np
 
 from tapas.attacks._base import Attack
 from tapas.attacks._masked_targets import table_briefing, with_each_value
 from tapas.attacks._shared_discriminant import SharedScorer, learn_shared
-from tapas.datasets import TabularDataset
 from tapas.errors import IncompatibleAttackError
-from tapas.game import Board, Briefing, Needs, Release, Samples, ValueObserver
+from tapas.game import (
+    Board,
+    Briefing,
+    Needs,
+    Release,
+    Samples,
+    TellsLikelihood,
+    ValueObserver,
+)
 
 __all__ = ["LikelihoodAttack"]
 
 RIDGE = 0.03
-
-
-@runtime_checkable
-class HasFactors(Protocol):
-    """A fitted mechanism that tells how likely it finds records."""
-
-    def log_factors(self, dataset: TabularDataset) -> np.ndarray:
-        """Numbers whose sum is the log-likelihood of each record, (records, factors)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +32,7 @@ class LikelihoodObserver(ValueObserver):
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:
         about, fitted = table_briefing(briefing), release.mechanism
-        if not isinstance(fitted, HasFactors):
+        if not isinstance(fitted, TellsLikelihood):
             raise IncompatibleAttackError(
                 f"LikelihoodAttack asks the fitted mechanism for log_factors(dataset), which "
                 f"{type(fitted).__name__} does not have: write it, or use EnsembleAttack"
