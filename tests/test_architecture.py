@@ -82,7 +82,7 @@ PUBLIC = {
         AuxiliaryDataKnowledge BlackBoxKnowledge Briefing CanaryMIA ExactDataKnowledge
         Goal ImportedAIA ImportedMIA LabelInferenceThreatModel MIALabeller
         MarginalSynthesis MembershipPlanting ModelAIA ModelBriefing ModelMIA
-        ModelPropertyInference NoBoxKnowledge NoisyRecords ObservedMIA Planting
+        ModelPropertyInference NoBoxKnowledge NoisyRecords ObservedMIA Planting PredictionsMIA
         QuerySynthesis Release ShadowData TableBriefing TargetedAIA TargetedMIA
         ThreatModel TrainableThreatModel Trial TrialPolicy UncertainBoxKnowledge
         WhiteBoxKnowledge accepts_seed uses_documented_call run_mechanism""",
@@ -104,8 +104,9 @@ PUBLIC = {
         ComparisonPage RecordComparison compare_records runs_page""",
     "models": """Access AccessError CallableModel CallableTrainer Classifier
         EncodedModel Inputs MLPModel Model OneHotInputs OnnxModel QueryBudgetError
-        RecordEncoding Records ShapedModel ShapedTrainer SklearnModel SklearnTrainer
-        TorchMLPTrainer TorchModel Trainer TrainingSets as_model records_from_table""",
+        RecordEncoding RecordedModel RecordedModels Records ShapedModel ShapedTrainer
+        SklearnModel SklearnTrainer TorchMLPTrainer TorchModel Trainer TrainingSets as_model
+        records_from_table""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared Game Goal Judgement Kind Ledger MethodObserver ModelBriefing Needs
         Observation Observer Phase Player PlaysConcurrently Relation Release Samples

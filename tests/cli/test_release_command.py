@@ -260,7 +260,7 @@ def test_an_audit_file_makes_the_same_audit_as_the_command(place: Path) -> None:
         ({"goal": {"attribute": {"column": "sex"}}}, "which know membership"),
         ({"data": {"table": "private.csv"}}, "data.holdout"),
         ({"data": {"sample": "clinic"}}, "data.table"),
-        ({"generator": "Raw"}, "exactly one of generator, model, release"),
+        ({"generator": "Raw"}, "exactly one of generator, model, predictions, release"),
         ({"release": {"file": "released.csv", "rows": 3}}, "unknown key"),
     ],
 )

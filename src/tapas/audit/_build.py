@@ -11,6 +11,7 @@ from tapas.audit._audit import Audit
 from tapas.audit._build_generator import generator_subjects
 from tapas.audit._build_imported import imported_subjects
 from tapas.audit._build_model import model_subjects
+from tapas.audit._build_predictions import prediction_subjects
 from tapas.audit._build_release import release_subjects
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile, read_audit_file
@@ -25,6 +26,7 @@ from tapas.results import Claim, Gate
 _FACTORIES: Mapping[str, Callable[[AuditFile, Names], Built]] = {
     "generator": generator_subjects,
     "model": model_subjects,
+    "predictions": prediction_subjects,
     "release": release_subjects,
     "imported": imported_subjects,
 }

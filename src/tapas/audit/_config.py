@@ -19,6 +19,7 @@ from tapas.audit._config_parts import (
     MembershipPart,
     ModelPart,
     Part,
+    PredictionsPart,
     ReleasePart,
     TrialsPart,
     bare_goal,
@@ -30,10 +31,11 @@ from tapas.audit._config_yaml import Document
 from tapas.errors import ConfigError
 
 MOST_ERRORS = 5
-_SUBJECTS = ("generator", "model", "release", "imported")
+_SUBJECTS = ("generator", "model", "predictions", "release", "imported")
 _GOALS = {
     "generator": ("membership", "attribute", "canaries"),
     "model": ("membership", "attribute", "property"),
+    "predictions": ("membership",),
     "release": ("membership",),
     "imported": ("membership", "attribute"),
 }
@@ -52,6 +54,7 @@ class AuditFile(Part):
         None
     )
     model: ModelPart | None = None
+    predictions: PredictionsPart | None = None
     release: ReleasePart | None = None
     imported: ImportedPart | None = None
     knowledge: KnowledgePart = KnowledgePart()

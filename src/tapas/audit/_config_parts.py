@@ -142,6 +142,20 @@ class ModelPart(Part):
         return 0 if self.use is None and self.trainer is None else 16
 
 
+class PredictionsPart(Part):
+    """What a model said of records, in data.table: there is no model to ask."""
+
+    member: str = Field(default="member", description="The column that says who was trained on")
+    label: str = Field(default="label", description="The column of true classes")
+    outputs: Literal["scores", "logits", "log_scores"] | None = Field(
+        default=None, description="What the columns of scores hold, if that cannot be told"
+    )
+    name: str | None = Field(default=None, description="Display name")
+    known_share: Share = Field(
+        default=0.5, description="Share of the records whose membership the attacker knows"
+    )
+
+
 class ReadPart(Part):
     """How files are read, where that cannot be found from them; see docs/datasets.md."""
 

@@ -6,6 +6,7 @@ from tapas.attacks import (
     DOMIAS,
     RMIA,
     Attack,
+    BlackBoxMIA,
     CertaintyMIA,
     ClosestDistanceAIA,
     ClosestDistanceMIA,
@@ -46,7 +47,8 @@ def _on_members(setting: Setting) -> list[Attack]:
     """The strongest attack for the access, after cheap and well-known ones."""
     if not setting.access.shows(Access.SCORES):
         return [RuleBasedMIA(), LabelOnlyMIA()]
-    strongest = [LiRA(), RMIA(), RehearsedMIA()] if setting.references else [CertaintyMIA()]
+    without = CertaintyMIA() if setting.inputs else BlackBoxMIA("gb")
+    strongest = [LiRA(), RMIA(), RehearsedMIA()] if setting.references else [without]
     return [RuleBasedMIA(), LossMIA(), *strongest]
 
 

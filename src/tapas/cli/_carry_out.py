@@ -1,6 +1,6 @@
 """Run an audit into a folder and say what came of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,32 @@ def carry_out(
     except BaseException:
         end_workers()
         raise
+
+
+def audited_values(
+    values: Mapping[str, object],
+    where: str,
+    folder: Path,
+    json_file: Path | None,
+    junit_file: Path | None,
+) -> int:
+    """Run an audit that options describe, as `tapas run` runs an audit file; the exit code."""
+    from tapas.audit import audit_from_values
+    from tapas.cli._outputs import forget, write_json, write_junit
+
+    forget(json_file, junit_file)
+    with foreign_code():
+        audit = audit_from_values(values, where)
+        problems = audit.check().problems
+        if problems:
+            raise ConfigError(f"{where}: it cannot be attacked: {'; '.join(problems[:5])}")
+        record = carry_out(audit, folder, n_jobs=None, quiet=True)
+    verdict = say_verdict(record, publish(record, folder))
+    if json_file is not None:
+        write_json(json_file, record, verdict)
+    if junit_file is not None:
+        write_junit(junit_file, record, verdict)
+    return verdict.exit_code
 
 
 def publish(record: AuditRecord, folder: Path) -> Path:

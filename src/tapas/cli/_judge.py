@@ -9,7 +9,7 @@ from tapas._files import write_text
 
 @click.command("judge")
 @click.argument("audit_file", type=click.Path(path_type=Path), metavar="FILE")
-@click.argument("records", type=click.Path(path_type=Path))
+@click.argument("records", type=click.Path(path_type=Path), required=False)
 @click.option("--attack", help="Name of the attack [the last in FILE, or the strongest]")
 @click.option(
     "--prior", type=float, default=0.5, show_default=True, help="Share of members among RECORDS."
@@ -22,10 +22,10 @@ from tapas._files import write_text
     help="Share of non-members that may be taken for members.",
 )
 @click.option("--n-jobs", type=int, help="Local processes; -1 is one per core.")
-@click.option("--out", type=click.Path(path_type=Path), help="CSV to write [RECORDS' name-judged]")
+@click.option("--out", type=click.Path(path_type=Path), help="CSV to write [beside, -judged.csv]")
 def command(
     audit_file: Path,
-    records: Path,
+    records: Path | None,
     attack: str | None,
     prior: float,
     false_alarms: float,
@@ -36,7 +36,8 @@ def command(
 
     RECORDS is a table with the columns of the audited ones, the class among them. Each record gets
     a score, a decision, a probability at the prior, and the share of non-members that score as
-    high, read off the members and non-members of FILE.
+    high, read off the members and non-members of FILE. Where FILE is about predictions, those are
+    judged whose membership is empty.
     """
     from tapas.audit import judge_file
     from tapas.cli._carry_out import foreign_code
@@ -50,7 +51,8 @@ def command(
             false_alarms=false_alarms,
             n_jobs=n_jobs,
         )
-    place = out or records.with_name(f"{records.stem}-judged.csv")
+    beside = records or audit_file
+    place = out or beside.with_name(f"{beside.stem}-judged.csv")
     write_text(place, judged.table.to_csv(index=False))
     click.echo(judged.words())
     click.echo(f"Records: {place}")

@@ -22,6 +22,7 @@ _COMMANDS = {
     "check": "Find out whether an audit can run, and how long it takes.",
     "run": "Run an audit, or go on with one; ends in report.html.",
     "release": "Audit a released table from files alone, without an audit file.",
+    "predictions": "Audit a model by a table of its predictions alone.",
     "judge": "Decide whether a model was trained on given records.",
     "report": "Write the report of a run again.",
     "verify": "See whether a run folder is as it was written.",
@@ -32,7 +33,7 @@ _COMMANDS = {
     "plan": "How many trials it takes to see a violation.",
     "schema": "JSON schema of audit files, for editors.",
 }
-_KEEPS_TRIALS = ("demo", "run", "release")
+_KEEPS_TRIALS = ("demo", "run", "release", "predictions")
 _RUNS_CODE = (*_KEEPS_TRIALS, "check", "judge", "plan")
 _EXIT_CODES = """\b
 Exit codes: 0 fine, 1 a gate failed, 2 interrupted, 3 internal error,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from tapas.cli._read_option import read_option
+from tapas.cli._read_option import choices, read_option
 
 
 @click.command("release")
@@ -67,15 +67,7 @@ def command(
     Nothing is run but attacks. Ends in report.html in a folder. A low result is no proof of
     privacy: docs/observed-releases.md says what such an audit can and cannot show.
     """
-    from tapas.audit import audit_from_values
-    from tapas.cli._carry_out import (
-        carry_out,
-        default_folder,
-        foreign_code,
-        publish,
-        say_verdict,
-    )
-    from tapas.cli._outputs import forget, write_json, write_junit
+    from tapas.cli._carry_out import audited_values, default_folder
 
     values = {
         "title": f"Privacy audit of {', '.join(path.name for path in released)}",
@@ -85,13 +77,13 @@ def command(
             "holdout": str(holdout),
             "schema": None if schema is None else str(schema),
             "drop": list(drop),
-            "read": _choices(read),
+            "read": choices(read),
         },
         "release": {
             "file": [str(path) for path in released] if len(released) > 1 else str(released[0]),
             "reference": None if reference is None else str(reference),
             "known_share": known_share,
-            "read": _choices(read_released) or None,
+            "read": choices(read_released) or None,
         },
         "attacks": [{"use": name} for name in attacks] or None,
         "controls": not no_controls,
@@ -103,29 +95,5 @@ def command(
             if limit is not None
         ],
     }
-    forget(json_file, junit_file)
     place = folder or default_folder(released[0])
-    with foreign_code():
-        audit = audit_from_values(values, "tapas release")
-        _refuse(audit.check().problems)
-        record = carry_out(audit, place, n_jobs=None, quiet=True)
-    verdict = say_verdict(record, publish(record, place))
-    if json_file is not None:
-        write_json(json_file, record, verdict)
-    if junit_file is not None:
-        write_junit(junit_file, record, verdict)
-    return verdict.exit_code
-
-
-def _choices(words: tuple[str, ...]) -> dict[str, object]:
-    from tapas.datasets import choices_from_words
-
-    chosen = choices_from_words(words).items()
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in chosen}
-
-
-def _refuse(problems: tuple[str, ...]) -> None:
-    from tapas.errors import TapasError
-
-    if problems:
-        raise TapasError(f"the release cannot be attacked: {'; '.join(problems[:5])}")
+    return audited_values(values, "tapas release", place, json_file, junit_file)

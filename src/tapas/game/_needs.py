@@ -10,6 +10,8 @@ from tapas.models import Access
 __all__ = ["Needs", "Setting", "refuse_unfit", "unfit"]
 
 ReleaseKind = Literal["table", "model"]
+InputsUse = Literal["", "read", "change"]
+_USES = ("", "read", "change")  # each allows what stands before it
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Needs:
         Whether each such record must be in the training set of some of them.
     mechanism : bool
         Whether it reads the fitted mechanism.
+    inputs : {"", "read", "change"}
+        Whether it reads the inputs of a model's records, or asks about records with other inputs.
     """
 
     release: ReleaseKind | None = "table"
@@ -50,6 +54,7 @@ class Needs:
     references: int = 0
     inside: bool = False
     mechanism: bool = False
+    inputs: InputsUse = ""
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,8 @@ class Setting:
         How many records each attack may ask a released model about; None is any number.
     spent : int
         How many of these the attacker asked about before, to make up records.
+    inputs : {"", "read", "change"}
+        What can be done with the inputs of a model's records.
     """
 
     name: str
@@ -99,6 +106,7 @@ class Setting:
     coins: bool = False
     budget: int | None = None
     spent: int = 0
+    inputs: InputsUse = "change"
 
 
 _FITTING = {
@@ -172,6 +180,14 @@ def _missing(needs: Needs, label: str, setting: Setting) -> list[str]:
         found.append(
             f"{label} needs reference models trained on the judged records: use "
             f"train_on_targets=True, or mode='offline'"
+        )
+    if _USES.index(needs.inputs) > _USES.index(setting.inputs):
+        found.append(
+            f"{label} {needs.inputs}s the inputs of records, which {setting.name} does not have as "
+            f"numbers or categories: use {_of_one_release(setting)}"
+            if setting.inputs
+            else f"{label} {needs.inputs}s the inputs of records, and {setting.name} has "
+            f"predictions alone: use LossMIA, BlackBoxMIA or RuleBasedMIA"
         )
     if needs.auxiliary and not setting.auxiliary:
         found.append(

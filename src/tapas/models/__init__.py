@@ -11,6 +11,7 @@ from tapas.models._mlp_trainer import TorchMLPTrainer
 from tapas.models._model import Model, QueryBudgetError
 from tapas.models._one_hot import OneHotInputs
 from tapas.models._onnx import OnnxModel
+from tapas.models._recorded import RecordedModel, RecordedModels
 from tapas.models._records import Records
 from tapas.models._shaped import ShapedModel, ShapedTrainer
 from tapas.models._sklearn import SklearnModel
@@ -35,6 +36,8 @@ __all__ = [
     "OnnxModel",
     "QueryBudgetError",
     "RecordEncoding",
+    "RecordedModel",
+    "RecordedModels",
     "Records",
     "ShapedModel",
     "ShapedTrainer",

@@ -92,6 +92,12 @@ def attacker_words(record: AuditRecord) -> list[str]:
             "The attacker sees the released table, and records of the population.",
             _known(question["release"]),
         ]
+    if question.get("predictions"):
+        return [
+            "The attacker sees what the model said of each record and its true class, and nothing "
+            "else of the records.",
+            _known(question["predictions"]),
+        ]
     if question.get("model"):
         model = question["model"]
         shadows = int(model.get("shadows", 0))

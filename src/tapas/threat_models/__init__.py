@@ -27,6 +27,7 @@ from tapas.threat_models._model_aia import ModelAIA
 from tapas.threat_models._model_mia import ModelMIA
 from tapas.threat_models._observed import ObservedMIA
 from tapas.threat_models._planting import AttributePlanting, MembershipPlanting, Planting
+from tapas.threat_models._predictions import PredictionsMIA
 from tapas.threat_models._property import ModelPropertyInference
 from tapas.threat_models._saving import load_threat_model
 from tapas.threat_models._shadow_data import (
@@ -65,6 +66,7 @@ __all__ = [
     "NoisyRecords",
     "ObservedMIA",
     "Planting",
+    "PredictionsMIA",
     "QuerySynthesis",
     "Release",
     "ShadowData",

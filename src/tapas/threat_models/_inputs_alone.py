@@ -10,6 +10,7 @@ from tapas.models import Classifier, Records
 
 FOLDS = 4
 MOST_ROWS = 5_000  # that a classifier learns from
+MOST_PROJECTED = 600
 MOST_PLACES = 60  # more numbers than these are reduced to as many
 FEWEST = 4 * FOLDS
 
@@ -28,13 +29,11 @@ def told_by_inputs(
         return None
     by_class, by_all = _numbers(records)
     folds = _folds(codes, rng)
-    linear, boosted = (_cross_fitted(make, by_all, codes, folds, num_values, rng) for make in _ALL)
-    tried = [
-        _cross_fitted(_linear, by_class, codes, folds, num_values, rng),
-        linear,
-        boosted,
-        (linear + boosted) / 2,
-    ]
+    tried = [_cross_fitted(_linear, by_class, codes, folds, num_values, rng)]
+    if records.columns:
+        fits = (_cross_fitted(make, by_all, codes, folds, num_values, rng) for make in _ALL)
+        linear, boosted = fits
+        tried += [linear, boosted, (linear + boosted) / 2]
     found = max(tried, key=lambda shares: _quality(shares, codes, num_values))
     alike = np.tile(counts / counts.sum(), (len(codes), 1))
     enough = _quality(alike, codes, num_values) + _doubt(counts, num_values)
@@ -47,10 +46,20 @@ def _numbers(records: Records) -> tuple[np.ndarray, np.ndarray]:
     inputs = records.numeric()
     inputs = (inputs - inputs.mean(axis=0)) / np.maximum(inputs.std(axis=0), 1e-9)
     if inputs.shape[1] > MOST_PLACES:
-        from sklearn.decomposition import PCA
-
-        inputs = PCA(min(MOST_PLACES, *inputs.shape), random_state=0).fit_transform(inputs)
+        inputs = _reduced(inputs)
     return classes, np.concatenate([inputs, classes], axis=1)
+
+
+def _reduced(inputs: np.ndarray) -> np.ndarray:
+    """Principal components; of very many columns, of a random projection of them."""
+    import threadpoolctl
+
+    with threadpoolctl.threadpool_limits(1):
+        if inputs.shape[1] > MOST_PROJECTED:
+            mixing = np.random.default_rng(0).normal(size=(inputs.shape[1], MOST_PROJECTED))
+            inputs = inputs @ mixing
+        _, directions = np.linalg.eigh(inputs.T @ inputs)
+        return inputs @ directions[:, -MOST_PLACES:]
 
 
 def _folds(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -72,7 +81,12 @@ def _boosted() -> Classifier:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
-        max_iter=60, learning_rate=0.1, max_leaf_nodes=12, early_stopping=False, random_state=0
+        max_iter=40,
+        learning_rate=0.1,
+        max_leaf_nodes=12,
+        max_bins=63,
+        early_stopping=False,
+        random_state=0,
     )
 
 

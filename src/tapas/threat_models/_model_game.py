@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
+import pandas as pd
 
 from tapas._random import Parts, integer_seed, part_stream
 from tapas.engine import guarded, told
@@ -132,7 +134,7 @@ class ModelMembershipGame(GameDefaults):
             return self.num_shadows
         return 0 if self.known is None else 1
 
-    def asking_about(self, more: Records) -> "ModelMembershipGame":
+    def asking_about(self, more: Records) -> Self:
         """The same game about further records, nobody knowing whether they are members."""
         judged = self.candidates
         together = Candidates(
@@ -189,12 +191,31 @@ class ModelMembershipGame(GameDefaults):
     @cached_property
     def inputs_alone(self) -> np.ndarray | None:
         """How well members are told from others without the model, by all records there are."""
-        sides = [self.candidates] if self.known is None else [self.candidates, self.known]
-        records = sides[0].records.concat(*(side.records for side in sides[1:]))
-        members = np.concatenate([side.members for side in sides]).astype(int)
+        records, members = self._all_sides
         rng = part_stream(self.seed, Parts.INPUTS_ALONE)
         told = told_by_inputs(records, members, 2, rng=rng)
         return None if told is None else told[: len(self.candidates), 1]
+
+    @cached_property
+    def _all_sides(self) -> tuple[Records, np.ndarray]:
+        """All records whose membership is known to us, the judged first, and that membership."""
+        sides = [self.candidates] if self.known is None else [self.candidates, self.known]
+        records = sides[0].records.concat(*(side.records for side in sides[1:]))
+        return records, np.concatenate([side.members for side in sides]).astype(int)
+
+    def about_judged(self) -> pd.DataFrame:
+        """Where each judged record came from, its class, and what the model says."""
+        judged = self.candidates
+        predicted = self.model.predict(judged.records.X)
+        return pd.DataFrame(
+            {
+                "source": np.where(judged.members, "members", "non_members"),
+                "row": judged.rows,
+                "class": judged.records.y,
+                "predicted": predicted,
+                "correct": predicted == judged.records.y,
+            }
+        )
 
     # -- shadow models -----------------------------------------------------------------------
 
@@ -238,7 +259,7 @@ class ModelMembershipGame(GameDefaults):
             return [Trial(first.phase, 0, Release(self.model), side.members, 0)]
         numbers = [address.index for address in addresses]
         return [
-            Trial("train", number, Release(model), self._inside(number), number // 2)
+            Trial("train", number, Release(model), self._inside(number), self._group(number))
             for number, model in zip(numbers, self._trained(numbers), strict=True)
         ]
 
@@ -260,6 +281,10 @@ class ModelMembershipGame(GameDefaults):
                 shared=f"training shadow model {numbers[0]} failed: {told(error)}",
             ) from error
         return [model.aligned(self.model.classes) for model in models]
+
+    def _group(self, number: int) -> int:
+        """The pair of a shadow model: two on opposite halves of the targets."""
+        return number // 2
 
     def _inside(self, number: int) -> np.ndarray:
         """Which of the observed records a shadow model is trained on."""

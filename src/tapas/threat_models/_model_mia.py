@@ -9,14 +9,9 @@ import pandas as pd
 
 from tapas._random import resolve_seed
 from tapas._validate import check_count, check_probability
-from tapas.compat import AttackLike, GameThreatModel, as_attack
-from tapas.errors import (
-    IncompatibleAttackError,
-    TapasWarning,
-    TargetInDataWarning,
-    ThreatModelError,
-)
-from tapas.game import Ledger, compare_sides, judge, split_sides
+from tapas.compat import AttackLike, GameThreatModel
+from tapas.errors import TapasWarning, TargetInDataWarning, ThreatModelError
+from tapas.game import compare_sides, split_sides
 from tapas.models import (
     Access,
     Classifier,
@@ -28,7 +23,8 @@ from tapas.models import (
     Trainer,
     as_model,
 )
-from tapas.results import JudgedRecords, judge_records
+from tapas.results import JudgedRecords
+from tapas.threat_models._judging import judge_more
 from tapas.threat_models._model_game import ModelMembershipGame
 from tapas.threat_models._model_records import (
     RecordsLike,
@@ -159,17 +155,7 @@ class ModelMIA(GameThreatModel):
         Columns: ``source`` ("members" or "non_members") and ``row`` (position there), ``class``
         (the true one), ``predicted`` and ``correct`` (what the model says).
         """
-        judged = self._game.candidates
-        predicted = self.model.predict(judged.records.X)
-        return pd.DataFrame(
-            {
-                "source": np.where(judged.members, "members", "non_members"),
-                "row": judged.rows,
-                "class": judged.records.y,
-                "predicted": predicted,
-                "correct": predicted == judged.records.y,
-            }
-        )
+        return self._game.about_judged()
 
     def judge(
         self,
@@ -202,24 +188,7 @@ class ModelMIA(GameThreatModel):
         self._warn_of_given(more)
         twin = copy.copy(self)
         twin._game = self._game.asking_about(more)
-        twin.remember_in(Ledger())
-        asked = as_attack(attack)
-        trained = twin.trained(asked, None)
-        if trained.observer is None:
-            raise IncompatibleAttackError(
-                f"{asked.label} does not observe models, and cannot judge"
-            )
-        board = twin.player().board(trained.observer, "test", 1)
-        scores = np.asarray(judge(trained.scorer, board).scores)[0]
-        known, members = len(self._game.candidates), self._game.candidates.members
-        return judge_records(
-            scores[known:],
-            scores[:known],
-            members,
-            attack=asked.label,
-            prior=prior,
-            false_alarms=false_alarms,
-        )
+        return judge_more(self._game, twin, attack, prior, false_alarms)
 
     def _warn_of_given(self, records: Records) -> None:
         sides = [side for side in (self._game.candidates, self._game.known) if side is not None]

@@ -1,6 +1,6 @@
 """The black-box attack with the attacker's own certainty: no reference model, no further query."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from tapas.attacks.models._model_attack import model_briefing
 from tapas.attacks.models._own_models import NUM_OWN_MODELS, own_certainty
 from tapas.attacks.models._prediction_features import PredictionFeatures, prediction_vectors
 from tapas.attacks.models._score_statistics import logits, statistics_of
-from tapas.game import Briefing, Release
+from tapas.game import Briefing, Needs, Release
 from tapas.models import Classifier
 
 
@@ -82,6 +82,11 @@ class CertaintyMIA(BlackBoxMIA):
         label: str | None = None,
     ) -> None:
         super().__init__(attack_model, per_class=per_class, criterion=criterion, label=label)
+
+    @property
+    def needs(self) -> Needs:
+        """As `BlackBoxMIA`, and the inputs of records."""
+        return replace(super().needs, inputs="read")
 
     def observe(
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator

@@ -185,7 +185,7 @@ class LabelOnlyMIA(ModelThresholdAttack):
     @property
     def needs(self) -> Needs:
         """Labels, and known records or shadow models unless the threshold is given."""
-        return replace(super().needs, access=Access.LABELS)
+        return replace(super().needs, access=Access.LABELS, inputs="change")
 
     @property
     def learns_difficulty(self) -> bool:

@@ -103,7 +103,7 @@ class QuantileMIA(ModelThresholdAttack):
     @property
     def needs(self) -> Needs:
         """Scores, and known records or shadow models, whatever fixes the threshold."""
-        return Needs("model", ("membership",), access=Access.SCORES)
+        return Needs("model", ("membership",), access=Access.SCORES, inputs="read")
 
     def observe(
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator

@@ -1,0 +1,96 @@
+"""Answers of a model that were written down: there is no model to ask any more."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tapas.errors import MechanismError
+from tapas.models._access import Access
+from tapas.models._classes import class_codes
+from tapas.models._inputs import Inputs
+from tapas.models._model import Model, checked_probabilities
+from tapas.models._outputs import as_probabilities
+from tapas.models._trainer import Trainer
+from tapas.models._training_sets import TrainingSets
+
+
+class RecordedModel(Model):
+    """Answers about records by their number, from what a model said of them.
+
+    Parameters
+    ----------
+    answers : array-like
+        Probabilities, (records, classes); or predicted classes, (records,), where `outputs` is
+        "labels".
+    classes : array-like
+    outputs : {"scores", "logits", "log_scores", "labels"}, optional
+        By default rows that are distributions are probabilities, and others logits.
+    label : str
+    """
+
+    def __init__(
+        self,
+        answers: ArrayLike,
+        classes: ArrayLike,
+        *,
+        outputs: str | None = None,
+        label: str = "recorded model",
+    ) -> None:
+        labels = outputs == "labels"
+        super().__init__(classes, access=Access.LABELS if labels else Access.SCORES)
+        self._label = label
+        if labels:
+            self._answers = class_codes(answers, self.classes)
+            return
+        values = np.asarray(answers, dtype=float)
+        one = values.size == len(values)  # the probability, or the logit, of the second class
+        if outputs is None and one and ((values >= 0) & (values <= 1)).all():
+            outputs = "scores"
+        scores = as_probabilities(values, outputs, len(self.classes))
+        self._answers = checked_probabilities(scores, len(scores), self.classes)
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return self._label
+
+    def _scores(self, X: Inputs) -> np.ndarray:
+        return self._answers[_numbers(X)]
+
+    def _labels(self, X: Inputs) -> np.ndarray:
+        found = self._answers[_numbers(X)]
+        return self.classes[found if found.ndim == 1 else found.argmax(axis=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedModels(Trainer):
+    """Reference models that somebody trained before; none is trained here.
+
+    Attributes
+    ----------
+    models : sequence of Model
+    """
+
+    models: Sequence[Model]
+
+    def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
+        """Refused."""
+        raise MechanismError("reference models were recorded, and no others can be trained")
+
+    def train_some(
+        self,
+        X: Inputs,
+        y: ArrayLike,
+        masks: TrainingSets | np.ndarray,
+        keys: Sequence[int],
+        *,
+        seed: int,
+    ) -> list[Model]:
+        """The models with the given numbers."""
+        return [self.models[key] for key in keys]
+
+
+def _numbers(X: Inputs) -> np.ndarray:
+    return np.asarray(X)[:, 0].astype(np.intp)

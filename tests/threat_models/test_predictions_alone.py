@@ -1,0 +1,175 @@
+"""Predictions that were written down, without any model: the same results as with the model."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from tapas.attacks import (
+    RMIA,
+    CertaintyMIA,
+    LabelOnlyMIA,
+    LiRA,
+    LossMIA,
+    RehearsedMIA,
+    RuleBasedMIA,
+)
+from tapas.audit import Audit
+from tapas.cli._main import run
+from tapas.errors import IncompatibleAttackError, SchemaError
+from tapas.metrics import auc
+from tapas.results import MIAttackSummary
+from tapas.threat_models import PredictionsMIA
+
+SIZE = 300
+
+
+@pytest.fixture(scope="module")
+def said() -> dict[str, np.ndarray]:
+    """What a forest and eight others like it say of records, half of which each was trained on."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2 * SIZE, 5))
+    y = np.where(X[:, 0] + rng.normal(size=len(X)) > 0, "yes", "no")
+    masks = [rng.permutation(2 * SIZE) < SIZE for _ in range(5)]
+    masks = np.array([masks[0], *(m for mask in masks[1:] for m in (mask, ~mask))])
+    forests = [RandomForestClassifier(10, random_state=0).fit(X[m], y[m]) for m in masks]
+    scores = np.stack([forest.predict_proba(X) for forest in forests])
+    return {
+        "scores": scores[0],
+        "labels": y,
+        "members": masks[0],
+        "reference_scores": scores[1:],
+        "reference_members": masks[1:],
+    }
+
+
+def summary(threat_model: PredictionsMIA, attack: LossMIA) -> MIAttackSummary:
+    attack.train(threat_model)
+    return threat_model.test(attack)
+
+
+def test_scores_are_those_of_the_records(said: dict[str, np.ndarray]) -> None:
+    threat_model = PredictionsMIA(said["scores"], said["labels"], said["members"], seed=0)
+    found = summary(threat_model, LossMIA())
+    about = threat_model.judged_records()
+    true = said["scores"][np.arange(2 * SIZE), (said["labels"] == "yes").astype(int)]
+    rows = about["row"].to_numpy()
+    np.testing.assert_allclose(np.exp(found.scores), true[rows].clip(1e-300))
+    np.testing.assert_array_equal(found.labels, said["members"][rows])
+    assert found.auc == pytest.approx(auc(said["members"][rows], true[rows]))
+
+
+def test_recorded_reference_models_serve_reference_attacks(said: dict[str, np.ndarray]) -> None:
+    threat_model = PredictionsMIA(**said, seed=0)
+    plain = summary(threat_model, LossMIA()).auc
+    for attack in (LiRA(), RMIA(), RehearsedMIA()):
+        assert summary(threat_model, attack).auc > plain + 0.03
+    # two models on opposite halves are a pair, in whatever order they come
+    groups = [trial.group for trial in threat_model.game.play(_addresses(8))]
+    assert groups == [0, 0, 2, 2, 4, 4, 6, 6]
+
+
+def _addresses(number: int) -> list:
+    from tapas.game import Address
+
+    return [Address(0, "train", index) for index in range(number)]
+
+
+def test_only_what_is_there_can_be_attacked(said: dict[str, np.ndarray]) -> None:
+    threat_model = PredictionsMIA(said["scores"], said["labels"], said["members"], seed=0)
+    for attack in (CertaintyMIA(), LabelOnlyMIA()):
+        with pytest.raises(IncompatibleAttackError, match="predictions alone: use LossMIA"):
+            attack.train(threat_model)
+    predicted = np.where(said["scores"][:, 1] > 0.5, "yes", "no")
+    labels = PredictionsMIA(predicted, said["labels"], said["members"], seed=0, outputs="labels")
+    record = Audit(labels).run()
+    assert [one.attack for one in record.subjects[0].summaries] == ["RuleBasedMIA"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "semicolons", "one column", "npz"])
+def test_files_give_what_arrays_give(
+    said: dict[str, np.ndarray], kind: str, tmp_path: Path
+) -> None:
+    expected = summary(PredictionsMIA(**_plain(said), seed=3), LossMIA())
+    path = tmp_path / ("p.npz" if kind == "npz" else "p.csv")
+    if kind == "npz":
+        np.savez(path, **_plain(said))
+    else:
+        columns = {"in": np.where(said["members"], "yes", "no"), "truth": said["labels"]}
+        if kind != "one column":
+            columns["p_no"] = said["scores"][:, 0]
+        columns["p_yes"] = said["scores"][:, 1]
+        comma = {"sep": ";", "decimal": ","} if kind == "semicolons" else {}
+        pd.DataFrame(columns).to_csv(path, index=False, **comma)
+    found = PredictionsMIA.read(path, member="in", label="truth", seed=3)
+    np.testing.assert_allclose(summary(found, LossMIA()).scores, expected.scores, atol=1e-9)
+
+
+def _plain(said: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: said[name] for name in ("scores", "labels", "members")}
+
+
+def test_records_without_a_membership_are_judged(said: dict[str, np.ndarray]) -> None:
+    members = said["members"].astype(float)
+    members[:100] = np.nan
+    threat_model = PredictionsMIA(**{**said, "members": members}, seed=0)
+    assert not np.isin(np.arange(100), threat_model.judged_records()["row"]).any()
+    table = threat_model.judge(RMIA()).table
+    assert list(table["record"]) == list(range(100))
+    assert auc(said["members"][:100], table["probability"].to_numpy()) > 0.65
+
+
+def test_the_command_ends_in_a_page_and_judges(
+    said: dict[str, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.DataFrame(said["scores"], columns=["no", "yes"])
+    frame.insert(0, "member", said["members"].astype(object))
+    frame.insert(1, "label", said["labels"])
+    frame.loc[:49, "member"] = None
+    file = tmp_path / "said.csv"
+    frame.to_csv(file, index=False)
+    words = ["predictions", str(file), "--max-auc", "0.6", "--json", str(tmp_path / "v.json")]
+    assert run(words) == 1
+    page = (tmp_path / "said-run" / "report.html").read_text(encoding="utf-8")
+    assert "what the model said of each record" in page
+    results = json.loads((tmp_path / "v.json").read_text())["results"]
+    assert {one["attack"] for one in results} >= {"RuleBasedMIA", "BlackBoxMIA(gb)"}
+    audit = {"data": {"table": "said.csv"}, "predictions": {}, "attacks": ["LossMIA"]}
+    (tmp_path / "audit.yaml").write_text(yaml.safe_dump(audit))
+    assert run(["judge", str(tmp_path / "audit.yaml")]) == 0
+    assert len(pd.read_csv(tmp_path / "audit-judged.csv")) == 50
+    assert "of 50 records" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"labels": np.array(["no"] * 5)}, "scores has 600 records, labels 5"),
+        ({"members": np.array(["maybe"] * 600)}, "row 0 holds 'maybe'"),
+        ({"reference_members": None}, "go together"),
+        ({"reference_scores": np.zeros((2, 3, 2))}, "reference_scores must have the shape"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(
+    said: dict[str, np.ndarray], change: dict, words: str
+) -> None:
+    with pytest.raises(SchemaError, match=words):
+        PredictionsMIA(**{**said, **change})
+
+
+def test_a_model_that_was_trained_on_others_is_at_chance() -> None:
+    found = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(900, 4)), rng.integers(0, 2, 900)
+        tree = DecisionTreeClassifier(max_depth=6).fit(X[600:], y[600:])
+        threat_model = PredictionsMIA(
+            tree.predict_proba(X[:600]), y[:600], np.arange(600) < 300, seed=seed
+        )
+        found += [summary(threat_model, attack).auc for attack in (LossMIA(), RuleBasedMIA())]
+    assert np.mean(found) == pytest.approx(0.5, abs=0.03)
