@@ -171,7 +171,7 @@ def test_releases_from_elsewhere_are_audited_like_ones_own(tmp_path: Path) -> No
         ),
         ({"model": TREE, "goal": "canaries"}, "which know membership, attribute, property"),
         ({"imported": {"folder": "a", "labels": "b"}, "goal": "canaries"}, "goal.canaries"),
-        ({"generator": "Raw", "model": TREE}, "exactly one of generator, model, predictions, release"),
+        ({"generator": "Raw", "model": TREE}, "exactly one of generator, model, predictions"),
     ],
 )
 def test_goals_that_do_not_go_with_what_is_audited_are_refused(

@@ -56,8 +56,8 @@ def _reduced(inputs: np.ndarray) -> np.ndarray:
 
     with threadpoolctl.threadpool_limits(1):
         if inputs.shape[1] > MOST_PROJECTED:
-            mixing = np.random.default_rng(0).normal(size=(inputs.shape[1], MOST_PROJECTED))
-            inputs = inputs @ mixing
+            same = np.random.default_rng(0)  # for all games: nothing hangs on it
+            inputs = inputs @ same.normal(size=(inputs.shape[1], MOST_PROJECTED))
         _, directions = np.linalg.eigh(inputs.T @ inputs)
         return inputs @ directions[:, -MOST_PLACES:]
 
