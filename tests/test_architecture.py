@@ -66,7 +66,7 @@ PUBLIC = {
         constant_scores decide dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title judge_claim judge_records leak
         loosened_limits note_progress positive_predictive_value read_history record_facts
-        rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
+        repair_history rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
         summary_facts write_exposure_table""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice advantage_interval attack_epsilon_high auc_gain_interval

@@ -1,14 +1,19 @@
 """Files that are there whole or not at all."""
 
+import errno
+import json
 import os
 import shutil
 import uuid
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from tapas.errors import StoreError
 
-__all__ = ["make_private", "refuse_links", "write_bytes", "write_text"]
+__all__ = ["make_private", "read_json", "read_text", "refuse_links", "write_bytes", "write_text"]
+
+LARGEST_TEXT = 1 << 31  # bytes
 
 
 def make_private(folder: Path) -> None:
@@ -25,6 +30,24 @@ def refuse_links(folder: Path) -> None:
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.is_symlink():
             raise StoreError(f"{path} is a link, and is not followed: remove it")
+
+
+def read_text(path: str | PathLike[str], largest: int = LARGEST_TEXT) -> str:
+    """UTF-8 text of a plain file: a pipe that nobody fills is refused, not waited for."""
+    place = Path(path)
+    if place.exists() and not place.is_file():
+        raise OSError(errno.EINVAL, "Not a plain file", str(place))
+    if place.stat().st_size > largest:
+        raise ValueError("it is too large")
+    return place.read_text(encoding="utf-8")
+
+
+def read_json(path: str | PathLike[str], largest: int = LARGEST_TEXT) -> Any:
+    """Values of a JSON file; what is wrong with it is an OSError or a ValueError."""
+    try:
+        return json.loads(read_text(path, largest))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:

@@ -185,20 +185,6 @@ def flip(path: Path, chance: random.Random) -> None:
     path.write_bytes(bytes(content))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(40))
-def test_a_flipped_bit_is_noticed_or_healed(folder: Path, finished: Path, seed: int) -> None:
-    chance = random.Random(seed)
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size)
-    flip(chance.choice(files), chance)
-    try:
-        audit().run(folder, n_jobs=1)
-    except StoreError:
-        repair_run(folder)
-        audit().run(folder, n_jobs=1)
-    assert subjects(folder) == subjects(finished)
-
-
 def test_helper_modules_are_part_of_the_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

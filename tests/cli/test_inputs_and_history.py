@@ -94,6 +94,12 @@ def test_a_line_taken_out_of_the_history_is_noticed(place: Path) -> None:
     path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
     with pytest.raises(StoreError, match="line 1 was changed or one before it is missing"):
         read_history("audit-run")
+    assert run(["repair", "audit-run"]) == 0
+    assert read_history("audit-run") == ()
+    assert run(command) == 0
+    path.write_text(path.read_text().replace('"state": "pass"', '"state": "fail"', 1))
+    with pytest.raises(StoreError, match="line 1 was changed"):
+        read_history("audit-run")
 
 
 def test_comparing_a_run_with_itself_lists_no_change_and_worse_can_fail(

@@ -272,7 +272,7 @@ def test_nothing_is_pickled(
     contents = [path.read_bytes() for path in files if path.suffix == ".npz"]
     with closing(sqlite3.connect(tmp_path / "m" / "index.sqlite")) as index:
         contents += [blob for (blob,) in index.execute("SELECT content FROM entries") if blob]
-    assert len(contents) == 3 + 2 * 2
+    assert len(contents) == 3 + 2 * 2 + 1  # tables, trials with their data, versions
     for content in contents:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             assert all(array.dtype != object for array in arrays.values())

@@ -294,6 +294,8 @@ class DataPart(Part):
     def _one_kind(self) -> "DataPart":
         if self.holdout is not None and self.table is None:
             raise ValueError("holdout goes with table: a sample is split in halves")
+        if self.schema_file is not None and self.table is None:
+            raise ValueError("schema goes with table: a sample has its own")
         return exactly_one(self, ("table", "sample"), "data")
 
 

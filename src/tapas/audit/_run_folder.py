@@ -187,9 +187,7 @@ def _opened_log(path: Path) -> logging.Handler:
 def check_manifest(path: Path) -> None:
     """Refuse a folder that another version wrote, or something else."""
     try:
-        if path.stat().st_size > LARGEST_MANIFEST:
-            raise ValueError("it is too large")
-        found = json.loads(path.read_text(encoding="utf-8"))["format"]
+        found = _files.read_json(path, LARGEST_MANIFEST)["format"]
     except FileNotFoundError:
         return
     except (OSError, ValueError, KeyError, TypeError) as error:

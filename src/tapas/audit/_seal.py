@@ -4,7 +4,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from tapas._files import write_text
+from tapas._files import read_json, write_text
 from tapas._spec import digest_of
 
 __all__ = ["break_seal", "broken_seal", "write_seal"]
@@ -30,19 +30,17 @@ def broken_seal(folder: Path) -> list[str]:
     """What has changed in a folder since it was sealed, one line each."""
     path = folder / SEAL_FILE
     try:
-        if path.stat().st_size > LARGEST_SEAL:
-            raise ValueError("it is too large")
-        text = path.read_text(encoding="utf-8")
-        seal = json.loads(text)
+        seal = read_json(path, LARGEST_SEAL)
         sealed, said = dict(seal["files"]), seal["digest"]
-        if said != digest_of(sealed) or text != json.dumps({"files": sealed, "digest": said}):
+        whole = json.dumps({"files": sealed, "digest": said})
+        if said != digest_of(sealed) or path.read_text(encoding="utf-8") != whole:
             raise ValueError("its digest differs")
     except FileNotFoundError:
         return [
             f"{path} is missing: a run did not come to its end, or an earlier version wrote the "
             f"folder, and changes cannot be told (the same `tapas run` finishes it)"
         ]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         return [f"{path} is damaged: {error}"]
     found = _digests(folder)
     changed = [name for name in sorted(sealed) if found.get(name, sealed[name]) != sealed[name]]

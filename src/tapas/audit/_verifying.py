@@ -1,11 +1,10 @@
 """Is a run folder whole? What can be kept of one that is not? Nothing of the audit is run."""
 
-import json
 import warnings
 from os import PathLike
 from pathlib import Path
 
-from tapas._files import refuse_links
+from tapas._files import read_json, refuse_links
 from tapas._spec import digest_of
 from tapas.audit._evidence import without_evidence
 from tapas.audit._folder_lock import FolderLock
@@ -13,7 +12,7 @@ from tapas.audit._run_folder import MANIFEST_FILE, QUESTION, QUESTION_FILE, chec
 from tapas.audit._seal import broken_seal
 from tapas.engine import Snapshot, damaged_entries, salvage
 from tapas.errors import StoreError, TapasWarning
-from tapas.results import AuditRecord
+from tapas.results import AuditRecord, read_history, repair_history
 
 __all__ = ["repair_run", "verify_run"]
 
@@ -27,7 +26,7 @@ def verify_run(folder: str | PathLike[str]) -> list[str]:
     if not place.is_dir():
         return [f"there is no folder {place}"]
     wrong = []
-    for check in (refuse_links, _check_format, _check_record):
+    for check in (refuse_links, _check_format, _check_record, read_history):
         try:
             check(place)
         except StoreError as error:
@@ -60,8 +59,8 @@ def _other_question(folder: Path) -> list[str]:
         with Snapshot(folder) as store:
             asked = store.load(QUESTION).notes["question"]
             wrong = without_evidence(record, store)
-        written = json.loads((folder / QUESTION_FILE).read_text(encoding="utf-8"))
-        manifest = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+        written = read_json(folder / QUESTION_FILE)
+        manifest = read_json(folder / MANIFEST_FILE)
     except (OSError, ValueError, KeyError, StoreError) as error:
         return [f"the question cannot be read: {error}"]
     fingerprint = digest_of(asked)
@@ -85,6 +84,7 @@ def repair_run(folder: str | PathLike[str]) -> tuple[int, int]:
             check_manifest(place / MANIFEST_FILE)
         except StoreError:
             (place / MANIFEST_FILE).replace(place / "manifest-damaged.json")
+        repair_history(place)
         return salvage(place)
     finally:
         lock.release()

@@ -14,7 +14,7 @@ from tapas.results import AuditRecord, Verdict, decide, read_history
 
 def default_folder(audit_file: Path) -> Path:
     """The folder of a run: beside the audit file, under its name."""
-    return audit_file.with_name(f"{audit_file.stem}-run")
+    return audit_file.parent / f"{audit_file.stem or 'audit'}-run"
 
 
 @contextmanager

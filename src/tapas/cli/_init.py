@@ -63,6 +63,8 @@ def command(
     found = read_together(there, Reading.from_words(read), drop)
     schema = output.with_name(f"{output.stem}.schema.json")
     rows = len(found.files[table].frame)
+    if rows == 0:
+        raise ConfigError(f"{table} has names of columns and no records below them")
     text = audit_text(
         kind,
         found.description,

@@ -89,6 +89,8 @@ def run(arguments: Sequence[str]) -> int:
         try:
             # The option may stand anywhere, as people add it to the end of a failed command.
             rest = [argument for argument in arguments if argument != "--debug"]
+            if any("\0" in argument for argument in rest):
+                raise click.UsageError("an argument holds a zero byte")
             result = group.main(rest or ["--help"], prog_name="tapas", standalone_mode=False)
             return result if isinstance(result, int) else FINE
         except BaseException as error:

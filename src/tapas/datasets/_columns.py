@@ -5,6 +5,7 @@ missing value. Number columns (integers, reals, dates as days, datetimes as seco
 epoch) become float64, with NaN for a missing value.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,8 @@ MISSING_CODE = -1
 LARGEST_EXACT_INTEGER = 2**53
 SECONDS_PER_DAY = 86_400
 OTHER = "other"
+MOST_CATEGORIES = 1_000_000
+LONGEST_NAME = 1000  # characters
 
 # (type, representation when it is a string, or None where the schema gives none) -> kind
 _NUMBER_KINDS: dict[tuple[str, str | None], Kind] = {
@@ -79,6 +82,11 @@ class Column:
                 f"got {entry!r}"
             )
         name, type_ = entry["name"], entry.get("type")
+        if len(name) > LONGEST_NAME:
+            raise SchemaError(
+                f"the name of column {name[:40]!r}... has {len(name)} characters, at most "
+                f"{LONGEST_NAME}: rename it, or drop it"
+            )
         if type_ not in TYPES:
             raise SchemaError(
                 f"column {name!r}: type must be one of {listing(TYPES, 10)}, got {type_!r}"
@@ -238,11 +246,17 @@ def _parse_categories(name: str, representation: object) -> tuple[Any, ...] | ra
                 f"column {name!r}: the number of categories must be at least 1, "
                 f"got {representation!r}"
             )
+        if representation > MOST_CATEGORIES:
+            raise SchemaError(
+                f"column {name!r}: {representation} are too many categories, at most "
+                f"{MOST_CATEGORIES:,}: describe it as countable, or drop it"
+            )
         return range(int(representation))
     if isinstance(representation, Sequence) and not isinstance(representation, str):
         values = tuple(representation)
         keys = [canonical(value) for value in values]
-        repeated = [value for value, key in zip(values, keys, strict=True) if keys.count(key) > 1]
+        number = Counter(keys)
+        repeated = [value for value, key in zip(values, keys, strict=True) if number[key] > 1]
         if not values or repeated:
             problem = f"repeats {listing(repeated)}" if repeated else "is empty"
             raise SchemaError(f"column {name!r}: the list of categories {problem}")

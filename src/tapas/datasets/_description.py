@@ -3,12 +3,11 @@
 import json
 from collections.abc import Iterable
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from tapas._files import write_text
+from tapas._files import read_json, write_text
 from tapas._validate import listing
 from tapas.datasets._columns import OTHER, Column
 from tapas.errors import SchemaError
@@ -63,8 +62,8 @@ class DataDescription:
     def from_json(cls, path: str | PathLike[str], label: str | None = None) -> "DataDescription":
         """Read a schema file."""
         try:
-            schema = json.loads(Path(path).read_text(encoding="utf-8"))
-        except json.JSONDecodeError as error:
+            schema = read_json(path)
+        except ValueError as error:
             raise SchemaError(f"{path} is not valid JSON: {error}") from error
         if not isinstance(schema, list):
             raise SchemaError(f"{path} must hold a list of columns, got {type(schema).__name__}")

@@ -130,6 +130,11 @@ def _cells(text: str, delimiter: str, reading: Reading, *, strict: bool = True) 
         if not strict:
             return []
         raise SchemaError(f"the text is not CSV: {error}") from error
+    if strict and rows and rows[-1] and "\n" in rows[-1][-1] and text.count(reading.quote) % 2:
+        raise SchemaError(
+            f"a quote that opens in row {len(rows) - 1} is never closed, and would swallow the "
+            f"rest of the file: correct that row, or name another mark: --read quote=..."
+        )
     return [row for row in rows[reading.skip_rows :] if row]
 
 

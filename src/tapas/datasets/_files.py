@@ -1,7 +1,6 @@
 """Tables on disk, the schema beside them, and how each file was read."""
 
 import hashlib
-import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tapas._files import read_json
 from tapas._validate import listing
 from tapas.datasets._csv_writing import can_mean_missing
 from tapas.datasets._description import DataDescription
@@ -82,7 +82,7 @@ def read_schema_beside(data_file: Path, label: str) -> DataDescription | None:
     if file == data_file or not file.exists():
         return None
     try:
-        if isinstance(json.loads(file.read_text(encoding="utf-8")), dict):
+        if isinstance(read_json(file), dict):
             return None
     except ValueError:
         pass  # a damaged schema is told below

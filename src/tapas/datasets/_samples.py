@@ -14,6 +14,9 @@ from tapas._random import stream
 from tapas._validate import check_choice, check_count
 from tapas.datasets._description import DataDescription
 from tapas.datasets._tabular import TabularDataset
+from tapas.errors import ConfigError
+
+MOST_ROWS = 100_000_000
 
 REGIONS = [
     "North East", "North West", "Yorkshire", "East Midlands", "West Midlands", "East",
@@ -52,6 +55,8 @@ def load_sample(name: str = "census", rows: int | None = None, seed: int = 0) ->
     """
     simulate, schema = _TABLES[check_choice(name, "name", _TABLES)]
     size = 10_000 if rows is None else check_count(rows, "rows", minimum=1)
+    if size > MOST_ROWS:
+        raise ConfigError(f"a sample has at most {MOST_ROWS:,} rows, got {size}")
     frame = simulate(size, stream(seed, list(_TABLES).index(name)))
     return TabularDataset(frame, DataDescription(schema, f"{name} (simulated)"))
 

@@ -30,7 +30,7 @@ from tapas.results._facts import SummaryFacts, record_facts, summary_facts
 from tapas.results._filenames import file_safe
 from tapas.results._findings import CONFIDENCE, Finding, Findings, leak, strongest
 from tapas.results._gates import GateOutcome, Verdict, decide, dropped_columns, gate_title
-from tapas.results._history import append_verdict, loosened_limits, read_history
+from tapas.results._history import append_verdict, loosened_limits, read_history, repair_history
 from tapas.results._inference import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
@@ -112,6 +112,7 @@ __all__ = [
     "positive_predictive_value",
     "read_history",
     "record_facts",
+    "repair_history",
     "rounded",
     "rounded_down",
     "rounded_up",

@@ -10,9 +10,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from tapas._files import write_text
+from tapas._files import read_text, write_text
 from tapas._spec import Plain, digest_of
 from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, StoreError, TapasWarning
@@ -228,9 +228,10 @@ class AuditRecord:
             raise StoreError(f"{where} is not JSON: {error}") from error
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise StoreError(f"{where} is not an audit record written by tapas")
-        if content.get("version") not in READABLE:
+        version = content.get("version")
+        if version not in READABLE or isinstance(version, bool):
             raise StoreError(
-                f"{where} has format version {content.get('version')!r}; this version of tapas "
+                f"{where} has format version {version!r}; this version of tapas "
                 f"reads {' and '.join(map(str, READABLE))}"
             )
         said = content.pop("digest", None)
@@ -248,15 +249,15 @@ class AuditRecord:
             )
         try:
             return cls(
-                title=content["title"],
-                question=content["question"],
-                fingerprint=content["fingerprint"],
-                seed=content["seed"],
+                title=_is(str, content["title"]),
+                question=_checked_question(content["question"]),
+                fingerprint=_is(str, content["fingerprint"]),
+                seed=_is(int, content["seed"]),
                 subjects=tuple(_subject_from_dict(entry) for entry in content["subjects"]),
                 claim=None if content["claim"] is None else Claim(**content["claim"]),
                 gates=tuple(Gate(**gate) for gate in content["gates"]),
-                provenance=content["provenance"],
-                stopped=content["stopped"],
+                provenance=_checked_provenance(content["provenance"]),
+                stopped=content["stopped"] and _is(str, content["stopped"]),
                 complete=content.get("complete", True) is True,
                 format=content["version"],
             )
@@ -277,8 +278,8 @@ class AuditRecord:
         given = Path(folder)
         path = given / FILE_NAME if given.is_dir() else given
         try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
+            text = read_text(path)
+        except ValueError as error:
             raise StoreError(f"{path} is not UTF-8 text: {error}") from error
         except OSError as error:
             raise StoreError(
@@ -309,14 +310,48 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
     }
 
 
+_Kind = TypeVar("_Kind")
+
+
+def _is(kind: type[_Kind], value: object) -> _Kind:
+    """A value of a record, where it is of its kind."""
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _checked_question(question: object) -> dict[str, Any]:
+    asked = _is(dict, question)
+    for table in _is(dict, asked.get("inputs") or {}).values():
+        _is(dict, table)
+    return asked
+
+
+def _checked_provenance(provenance: object) -> dict[str, Any]:
+    made = _is(dict, provenance)
+    for one in _is(list, made.get("evidence") or []):
+        _is(str, one["subject"])
+        for digest in _is(dict, one["digests"]).values():
+            _is(str, digest)
+        for versions in _is(list, one["made_with"]):
+            _is(dict, versions)
+    return made
+
+
 def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
     return AuditedSubject(
-        name=entry["name"],
-        role=entry["role"],
-        trials=entry["trials"],
+        name=_is(str, entry["name"]),
+        role=check_choice(entry["role"], "role", ("audited", "control")),
+        trials={_is(str, phase): _is(int, n) for phase, n in _is(dict, entry["trials"]).items()},
         summaries=tuple(map(AttackSummary.from_dict, entry["summaries"])),
-        failures=tuple(TrialFailure(**failure) for failure in entry["failures"]),
-        crashes=tuple(AttackCrash(**crash) for crash in entry["crashes"]),
+        failures=tuple(
+            TrialFailure(str(one["phase"]), _is(int, one["index"]), str(one["message"]))
+            for one in entry["failures"]
+        ),
+        crashes=tuple(
+            AttackCrash(str(one["attack"]), str(one["target"]), str(one["message"]))
+            for one in entry["crashes"]
+        ),
         records=entry.get("records"),
         exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),
     )

@@ -7,13 +7,17 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from tapas._files import write_text
+from tapas._spec import digest_of
 from tapas.errors import StoreError
 from tapas.results._audit_record import AuditRecord
 from tapas.results._gates import decide, gate_title
 
-__all__ = ["append_verdict", "loosened_limits", "read_history"]
+__all__ = ["append_verdict", "loosened_limits", "read_history", "repair_history"]
 
 HISTORY_FILE = "history.jsonl"
+# Of lines that earlier versions wrote, without a digest of their own.
+_EARLIER_KEYS = {"finished", "fingerprint", "state", "words", "limits", "inputs", "before"}
 
 
 def append_verdict(folder: str | PathLike[str], record: AuditRecord) -> None:
@@ -43,8 +47,9 @@ def append_verdict(folder: str | PathLike[str], record: AuditRecord) -> None:
         "inputs": {key: table.get("sha256") for key, table in inputs.items()},
         "before": _digest(_lines(path)[-1:]),
     }
+    sealed = {**entry, "digest": digest_of(json.loads(json.dumps(entry)))}
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        file.write(json.dumps(sealed, ensure_ascii=False) + "\n")
 
 
 def read_history(folder: str | PathLike[str]) -> tuple[dict[str, Any], ...]:
@@ -57,19 +62,41 @@ def read_history(folder: str | PathLike[str]) -> tuple[dict[str, Any], ...]:
     """
     path = Path(folder) / HISTORY_FILE
     lines = _lines(path)
-    entries = []
+    entries = _whole(lines)
+    if len(entries) < len(lines):
+        raise StoreError(
+            f"{path}: line {len(entries) + 1} was changed or one before it is missing: verdicts "
+            f"are added to this file and nothing else is done to it. `tapas repair {path.parent}` "
+            f"keeps the lines before it, and the file beside"
+        )
+    return tuple(entries)
+
+
+def repair_history(folder: str | PathLike[str]) -> int:
+    """Keep the verdicts before the first that was changed; how many lines are put aside."""
+    path = Path(folder) / HISTORY_FILE
+    lines = _lines(path)
+    whole = len(_whole(lines))
+    if whole < len(lines):
+        path.replace(path.with_name("history-damaged.jsonl"))
+        write_text(path, "".join(f"{line}\n" for line in lines[:whole]))
+    return len(lines) - whole
+
+
+def _whole(lines: list[str]) -> list[dict[str, Any]]:
+    """Entries up to the first line that was changed, or before which one is missing."""
+    entries: list[dict[str, Any]] = []
     for number, line in enumerate(lines):
         try:
             entry = json.loads(line)
-        except ValueError:
-            entry = None
-        if not isinstance(entry, dict) or entry.get("before") != _digest(lines[:number][-1:]):
-            raise StoreError(
-                f"{path}: line {number + 1} was changed or one before it is missing: verdicts are "
-                f"added to this file and nothing else is done to it"
-            )
+            said, before = entry.pop("digest", None), entry.get("before")
+        except (ValueError, AttributeError, TypeError, RecursionError):
+            break
+        undigested = said is None and set(entry) == _EARLIER_KEYS
+        if before != _digest(lines[:number][-1:]) or not (undigested or said == digest_of(entry)):
+            break
         entries.append(entry)
-    return tuple(entries)
+    return entries
 
 
 def loosened_limits(record: AuditRecord, history: tuple[dict[str, Any], ...]) -> list[str]:
@@ -95,7 +122,8 @@ def loosened_limits(record: AuditRecord, history: tuple[dict[str, Any], ...]) ->
 def _lines(path: Path) -> list[str]:
     if not path.is_file():
         return []
-    return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return [line for line in text.split("\n") if line.strip()]
 
 
 def _digest(last: list[str]) -> str:

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from tapas._files import write_text
+from tapas._files import read_json, write_text
 from tapas.errors import StoreError
 from tapas.results._history import read_history
 
@@ -83,7 +83,7 @@ def _state(run: Path, name: str) -> RunState:
 def _progress(run: Path) -> dict[str, float] | None:
     """How far a run is that has not finished; None where none is going on."""
     try:
-        entry = json.loads((run / PROGRESS_FILE).read_text(encoding="utf-8"))
+        entry = read_json(run / PROGRESS_FILE)
         return {key: float(entry[key]) for key in ("done", "total", "started", "updated")}
     except (OSError, ValueError, KeyError, TypeError):
         return None

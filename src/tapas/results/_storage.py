@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tapas._files import write_bytes
+from tapas._files import read_json, write_bytes
 from tapas._spec import Plain
 from tapas.errors import StoreError
 from tapas.stats import Dependence
@@ -51,9 +51,8 @@ def from_json(source: str | Path) -> tuple[str, dict[str, Any]]:
     """Read JSON text, or a file of it, into a class name and constructor arguments."""
     is_text = isinstance(source, str) and source.lstrip().startswith("{")
     try:
-        text = str(source) if is_text else Path(source).read_text(encoding="utf-8")
-        content = json.loads(text)
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        content = json.loads(str(source)) if is_text else read_json(source)
+    except (OSError, ValueError, RecursionError) as error:
         where = "the text given" if is_text else source
         raise StoreError(f"no summary can be read from {where}: {error}") from error
     return from_dict(content, "the text given" if is_text else str(source))

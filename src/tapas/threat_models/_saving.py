@@ -231,8 +231,8 @@ def _read_manifest(folder: Path) -> Described:
     if not path.exists():
         raise StoreError(f"there is no saved threat model at {folder} (no {MANIFEST})")
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        manifest = _files.read_json(path)
+    except (OSError, ValueError) as error:
         raise StoreError(f"{path} is damaged: {error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else None
