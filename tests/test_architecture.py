@@ -60,10 +60,9 @@ PUBLIC = {
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome
         Dependence Estimate ExposedRecords ExposureMap Finding Findings Gate GateOutcome
-        JudgedRecords
-        LabelInferenceAttackSummary MIAttackSummary Measure People RecordComparison RunState
-        ScoreTable SummaryFacts TrialFailure Verdict append_verdict compare_records
-        constant_scores decide dropped_columns end_progress estimate exposed_people
+        JudgedRecords LabelInferenceAttackSummary LearningCurve MIAttackSummary Measure People
+        RecordComparison RunState ScoreTable SummaryFacts TrialFailure Verdict append_verdict
+        compare_records constant_scores decide dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title judge_claim judge_records leak
         loosened_limits note_progress positive_predictive_value read_history record_facts
         repair_history rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
@@ -73,9 +72,9 @@ PUBLIC = {
         auc_interval audit_claim audit_power bootstrap certificate certify claim_p_value
         clopper_pearson column_auc_errors
         epsilon_from_advantage epsilon_lower_bound gaussian_epsilon_from_mu holm look_share
-        max_epsilon_lower_bound negatives_needed one_run_epsilon one_run_gaussian_epsilon
-        percentile_interval
-        resampled_counts roc_band runs_needed select_threshold sequential_epsilon
+        max_epsilon_lower_bound mean_auc_influences negatives_needed one_run_epsilon
+        one_run_gaussian_epsilon percentile_interval resampled_counts roc_band
+        runs_needed select_threshold sequential_epsilon
         shared_confidence simultaneous_upper_limits smallest_leak tpr_at_fpr_interval venn_abers""",
     "threat_models": """AIALabeller AttackerKnowledgeOnData
         AttackerKnowledgeOnGenerator AttackerKnowledgeWithLabel AttributePlanting

@@ -31,7 +31,7 @@ Summaries = dict[tuple[int, int], LabelInferenceAttackSummary]  # by target and 
 
 
 @dataclass
-class _Part:
+class Part:
     """What one attack learnt about the targets that it learns about together."""
 
     attack: AttackDoors
@@ -84,7 +84,7 @@ class SubjectRun:
         self.player: Player = self.threat_model.player()
         self.num_train = self._number("train", num_train)
         self.num_test = self._number("test", num_test)
-        self._parts: list[_Part] = []
+        self.parts: list[Part] = []
         self._by_doors: list[AttackDoors] = []
         self._stop: tuple[Phase, int] | None = None
         self.num_seen = 0
@@ -151,7 +151,7 @@ class SubjectRun:
                 about = board.of_targets(targets) if len(board) else board
                 with guarded():
                     scorer = attack.fit(about, rng=game.fitting_rng())
-                self._parts.append(_Part(attack, observer, scorer, targets))
+                self.parts.append(Part(attack, observer, scorer, targets))
             except StoreError:
                 raise
             except Exception as error:
@@ -161,7 +161,7 @@ class SubjectRun:
 
     def test(self, count: int) -> list[LabelInferenceAttackSummary]:
         """Play the first `count` test trials, score those that are new, and sum up."""
-        observers = {part.attack: part.observer for part in self._parts}
+        observers = {part.attack: part.observer for part in self.parts}
         self._play("test", count, observers)
         return self.judged(count)
 
@@ -178,14 +178,14 @@ class SubjectRun:
         self.num_seen = count
         found: Summaries = {}
         for position, attack in enumerate(self.attacks):
-            parts = [part for part in self._parts if part.attack is attack]
+            parts = [part for part in self.parts if part.attack is attack]
             if parts and not self._has_crashed(attack):
                 self._score(parts, position, count, found)
         for attack in self._by_doors:
             self._ask(attack, count, found)
         return [found[key] for key in sorted(found)]
 
-    def _score(self, parts: Sequence[_Part], position: int, count: int, found: Summaries) -> None:
+    def _score(self, parts: Sequence[Part], position: int, count: int, found: Summaries) -> None:
         """Let an attack judge what it has not judged yet; what was observed is read once."""
         boards: dict[int, Board] = {}
         game = self.player.game
@@ -269,7 +269,7 @@ class SubjectRun:
 
     def observer_keys(self) -> dict[str, str]:
         """Under what name the ledger has what each attack saw."""
-        observers = {part.attack.label: part.observer for part in self._parts}
+        observers = {part.attack.label: part.observer for part in self.parts}
         return {label: observer.key for label, observer in observers.items()}
 
     def _counts(self, phase: Phase, index: int, *, stop: bool = False) -> bool:

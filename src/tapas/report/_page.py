@@ -9,6 +9,7 @@ from tapas.report._base import Report
 from tapas.report._page_advice import actions, why
 from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences
+from tapas.report._page_learning import learning_figures
 from tapas.report._page_numbers import moment
 from tapas.report._page_people import map_csv, map_figures, people_csv, people_figures
 from tapas.report._page_records import records_csv, records_tables
@@ -92,8 +93,13 @@ class AuditPage(Report):
         reason = [sentence for sentence in (why(self._findings),) if sentence]
         people = [one.words() for one in self._people]
         people += [one.exposure.words(one.name) for one in self._mapped if one.exposure]
+        learning = [
+            max(subject.learning, key=lambda curve: curve.auc[-1].value).words(subject.name)
+            for subject in self.record.audited
+            if subject.learning
+        ]
         cautions = [f"Warning: {caution}" for caution in constant_scores(self.record)]
-        said = [*sentences(self._findings), *reason, *people, *cautions]
+        said = [*sentences(self._findings), *reason, *people, *learning, *cautions]
         return [*said, *inputs_sentences(self.record), *loosened]
 
     def html(self) -> str:
@@ -120,6 +126,7 @@ class AuditPage(Report):
             records=records_tables(self._exposed),
             people=people_figures(self._people),
             maps=map_figures(self._mapped),
+            learning=learning_figures(self.record.audited),
             controls=control_rows(findings),
             control_words=control_words(findings),
             curves=curve_figures(findings),

@@ -36,6 +36,7 @@ from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
     LabelInferenceAttackSummary,
 )
+from tapas.results._learning import LearningCurve
 from tapas.results._measures import (
     ALL_METRICS,
     DEFAULT_METRICS,
@@ -82,6 +83,7 @@ __all__ = [
     "GateOutcome",
     "JudgedRecords",
     "LabelInferenceAttackSummary",
+    "LearningCurve",
     "MIAttackSummary",
     "Measure",
     "People",

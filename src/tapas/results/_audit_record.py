@@ -17,6 +17,7 @@ from tapas._spec import Plain, digest_of
 from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, StoreError, TapasWarning
 from tapas.results._exposure_map import ExposureMap
+from tapas.results._learning import LearningCurve
 from tapas.results._measures import GATE_METRICS, MEASURES
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
@@ -116,6 +117,8 @@ class AuditedSubject:
         model is right about them), in the order of a summary that covers them all.
     exposure : ExposureMap, optional
         How exposed every record of the private table is.
+    learning : tuple of LearningCurve
+        Whether attacks still gain from more training trials.
     """
 
     name: str
@@ -126,6 +129,7 @@ class AuditedSubject:
     trials: dict[str, int] = field(default_factory=dict)
     records: Mapping[str, Sequence[Plain]] | None = None
     exposure: ExposureMap | None = None
+    learning: tuple[LearningCurve, ...] = ()
 
     def __post_init__(self) -> None:
         if self.records is not None:
@@ -304,6 +308,7 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
         "trials": subject.trials,
         "records": subject.records,
         "exposure": None if subject.exposure is None else subject.exposure.to_dict(),
+        "learning": [curve.to_dict() for curve in subject.learning],
         "summaries": [summary.to_dict() for summary in subject.summaries],
         "failures": [asdict(failure) for failure in subject.failures],
         "crashes": [asdict(crash) for crash in subject.crashes],
@@ -354,4 +359,5 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
         ),
         records=entry.get("records"),
         exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),
+        learning=tuple(map(LearningCurve.from_dict, entry.get("learning", ()))),
     )

@@ -4,7 +4,7 @@ Point estimates without a confidence live in `tapas.metrics`.
 """
 
 from tapas.stats._auc import auc_interval
-from tapas.stats._auc_columns import column_auc_errors
+from tapas.stats._auc_columns import column_auc_errors, mean_auc_influences
 from tapas.stats._auc_gain import auc_gain_interval
 from tapas.stats._bands import (
     RocBand,
@@ -70,6 +70,7 @@ __all__ = [
     "holm",
     "look_share",
     "max_epsilon_lower_bound",
+    "mean_auc_influences",
     "negatives_needed",
     "one_run_epsilon",
     "one_run_gaussian_epsilon",

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["column_auc_errors"]
+__all__ = ["column_auc_errors", "mean_auc_influences"]
 
 
 def column_auc_errors(
@@ -29,18 +29,10 @@ def column_auc_errors(
     ----------
     Hanley and McNeil (1982); DeLong, DeLong and Clarke-Pearson (1988); Obuchowski (1997).
     """
-    from scipy.stats import rankdata
-
-    inside, outside = positive.sum(axis=0), (~positive).sum(axis=0)
-    ranks = rankdata(scores, axis=0)
-    ones = rankdata(np.where(positive, scores, np.inf), axis=0)
-    zeros = rankdata(np.where(positive, np.inf, scores), axis=0)
+    area, inside, outside, off = _offsets(scores, positive, groups)
     with np.errstate(divide="ignore", invalid="ignore"):
-        above = np.where(positive, (ranks - ones) / outside, 0.0)
-        below = np.where(positive, 0.0, 1 - (ranks - zeros) / inside)
-        area = above.sum(axis=0) / inside
         usual = _independent(area, inside, outside)
-        grouped = _grouped((above, below), (positive, ~positive), area, groups)
+        grouped = _grouped(off, positive, groups)
     known = np.isfinite(grouped) & np.isfinite(usual) & (usual > 0)
     factor = grouped[known].mean() / usual[known].mean() if known.any() else 1.0
     return np.sqrt(usual * factor)
@@ -58,21 +50,56 @@ def _independent(
     return (area * (1 - area) + more) / pairs
 
 
+def mean_auc_influences(
+    scores: NDArray[np.float64], positive: NDArray[np.bool_], groups: NDArray[np.int_]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the mean AUC over columns, and what each group of trials adds to or takes from it.
+
+    Notes
+    -----
+    Assumes: independent groups.
+    Guarantees: the sum of squares of the second is DeLong's variance of the first, and the sum of
+    squared differences that of the difference of two means over the same trials. Columns of one
+    class only are left out.
+    """
+    usable = positive.any(axis=0) & ~positive.all(axis=0)
+    area, inside, outside, off = _offsets(scores[:, usable], positive[:, usable], groups)
+    each = (off[0] / inside + off[1] / outside).mean(axis=1)
+    return float(area.mean()), each * np.sqrt(len(each) / (len(each) - 1))
+
+
+def _offsets(
+    scores: NDArray[np.float64], positive: NDArray[np.bool_], groups: NDArray[np.int_]
+) -> tuple[NDArray[np.float64], NDArray[np.int_], NDArray[np.int_], list[NDArray[np.float64]]]:
+    """Areas, trials of either class, and how far their placements are off in each group."""
+    from scipy.stats import rankdata
+
+    inside, outside = positive.sum(axis=0), (~positive).sum(axis=0)
+    ranks = rankdata(scores, axis=0)
+    ones = rankdata(np.where(positive, scores, np.inf), axis=0)
+    zeros = rankdata(np.where(positive, np.inf, scores), axis=0)
+    belongs = (np.unique(groups)[:, None] == groups).astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above = np.where(positive, (ranks - ones) / outside, 0.0)
+        below = np.where(positive, 0.0, 1 - (ranks - zeros) / inside)
+        area = above.sum(axis=0) / inside
+        placed = ((above, positive), (below, ~positive))
+        off = [belongs @ values - (belongs @ side) * area for values, side in placed]
+    return area, inside, outside, off
+
+
 def _grouped(
-    placed: tuple[NDArray[np.float64], ...],
-    sides: tuple[NDArray[np.bool_], ...],
-    area: NDArray[np.float64],
-    groups: NDArray[np.int_],
+    off: list[NDArray[np.float64]], positive: NDArray[np.bool_], groups: NDArray[np.int_]
 ) -> NDArray[np.float64]:
     """DeLong's variance, each group of trials taken as one."""
-    belongs = (np.unique(groups)[:, None] == groups).astype(float)
-    off, spread, numbers = [], [], []
-    for values, side in zip(placed, sides, strict=True):
-        count = belongs @ side
-        off.append(belongs @ values - count * area)
-        present = (count > 0).sum(axis=0)
-        numbers.append(side.sum(axis=0))
-        spread.append(present / (present - 1) * (off[-1] ** 2).sum(axis=0) / numbers[-1] ** 2)
+    belongs = np.unique(groups)[:, None] == groups
+    sides = (positive, ~positive)
+    present = [(belongs.astype(float) @ side > 0).sum(axis=0) for side in sides]
+    numbers = [side.sum(axis=0) for side in sides]
+    own = [
+        count / (count - 1) * (values**2).sum(axis=0) / number**2
+        for count, values, number in zip(present, off, numbers, strict=True)
+    ]
     total = len(belongs)
     both = total / (total - 1) * (off[0] * off[1]).sum(axis=0) / (numbers[0] * numbers[1])
-    return spread[0] + spread[1] + 2 * both
+    return own[0] + own[1] + 2 * both

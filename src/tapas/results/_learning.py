@@ -1,0 +1,112 @@
+"""Whether an attack still gains from more training trials."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from tapas.results._estimate import Estimate
+from tapas.stats import mean_auc_influences, runs_needed
+
+__all__ = ["LearningCurve"]
+
+_Z = 1.959963984540054
+_GAIN_OF_THE_NEXT_DOUBLING = 0.5  # of the last one: what is missing falls like 1 / trials
+_RATES = np.linspace(0.01, 0.5, 50)
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Mean AUC over targets after so many training trials, on the same test trials.
+
+    Attributes
+    ----------
+    attack : str
+    trials : tuple of int
+        Numbers of training trials, ascending; the last is all of them, the one before about half.
+    auc : tuple of Estimate
+        Of 95 % confidence each.
+    gain : Estimate
+        What the second half of the training trials added.
+    """
+
+    attack: str
+    trials: tuple[int, ...]
+    auc: tuple[Estimate, ...]
+    gain: Estimate
+
+    @classmethod
+    def measured(
+        cls,
+        attack: str,
+        scores: Mapping[int, np.ndarray],
+        positive: np.ndarray,
+        groups: np.ndarray,
+    ) -> "LearningCurve":
+        """The curve from scores of test trials, (trials, targets), by number of training ones."""
+        trials = tuple(sorted(scores))
+        found = [mean_auc_influences(scores[number], positive, groups) for number in trials]
+        (before, earlier), (after, later) = found[-2:]
+        auc = tuple(_estimate(mean, parts) for mean, parts in found)
+        return cls(attack, trials, auc, _estimate(after - before, later - earlier))
+
+    @property
+    def forecast(self) -> float:
+        """The mean AUC to expect from twice as many training trials."""
+        return min(1.0, self.auc[-1].value + _GAIN_OF_THE_NEXT_DOUBLING * max(0, self.gain.value))
+
+    @property
+    def trials_to_certify(self) -> float:
+        """Test trials that certify a leak about a target of mean exposure, nine times in ten."""
+        shift = np.sqrt(2) * ndtri(min(max(self.forecast, 0.5), 0.999))
+        rates = ndtr(shift + ndtri(_RATES))
+        best = int(np.argmax((rates - _RATES) / np.sqrt(rates * (1 - rates) + 1e-9)))
+        return 2 * runs_needed(float(rates[best]), float(_RATES[best]), 0.0)
+
+    def words(self, subject: str) -> str:
+        """What came out, in a sentence or two."""
+        half, every = self.auc[-2:]
+        learnt = (
+            f"{self.attack} on {subject} has a mean AUC of {every.value:.3f} after "
+            f"{self.trials[-1]} training trials, and of {half.value:.3f} after {self.trials[-2]}: "
+        )
+        if self.gain.low > 0:
+            outlook = (
+                f"it still learns ({self.gain.low:.3f} to {self.gain.high:.3f} gained), and twice "
+                f"as many would show about {self.forecast:.3f}."
+            )
+        else:
+            outlook = "more training trials would hardly show more."
+        needed = self.trials_to_certify
+        if not np.isfinite(needed):
+            return f"{learnt}{outlook}"
+        return (
+            f"{learnt}{outlook} A leak about one target of that exposure is certified, nine times "
+            f"in ten, by about {needed:,.0f} test trials (`tapas plan`)."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The curve as plain values."""
+        return {
+            "attack": self.attack,
+            "trials": list(self.trials),
+            "auc": [_plain(one) for one in self.auc],
+            "gain": _plain(self.gain),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> "LearningCurve":
+        """The curve that plain values tell of."""
+        areas = tuple(Estimate(*one) for one in content["auc"])
+        return cls(content["attack"], tuple(content["trials"]), areas, Estimate(*content["gain"]))
+
+
+def _estimate(value: float, influences: np.ndarray) -> Estimate:
+    off = _Z * float(np.sqrt((influences**2).sum()))
+    return Estimate(value, value - off, value + off)
+
+
+def _plain(estimate: Estimate) -> list[float]:
+    return [estimate.value, estimate.low, estimate.high]
