@@ -163,6 +163,14 @@ def test_the_fast_search_finds_what_comparing_all_pairs_finds(sample: str, k: in
     assert most_isolated(dataset, k).tolist() == expected.tolist()
 
 
+def test_the_fast_search_is_exact_where_no_record_has_near_neighbours() -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(1200, 12)))
+    dataset = TabularDataset.from_dataframe(frame)
+    expected = np.argsort(-record_isolation(dataset), kind="stable")[:30]
+    assert most_isolated(dataset, 30).tolist() == expected.tolist()
+
+
 def test_among_copies_the_first_are_taken() -> None:
     dataset = load_sample("census", rows=1, seed=3).take([0] * 900)
     assert most_isolated(dataset, 3).tolist() == [0, 1, 2]

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -114,3 +115,34 @@ def test_a_column_of_different_integers_is_suspected_to_be_an_identifier() -> No
     text = DataDescription.infer(frame).explain().splitlines()
     assert "identifier" in text[0]
     assert "identifier" not in text[1]
+
+
+def test_rows_equal_to_a_record_are_those_without_differences() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "word": rng.choice(["a", "b", None], 200),
+            "number": rng.choice([0.0, -0.0, 1.5, np.nan], 200),
+            "name": rng.choice(["Ann Lee", "Bo Wu", None], 200),
+        }
+    )
+    table = TabularDataset.from_dataframe(frame).table
+    for row in range(20):
+        record = table.take([row])
+        naive = table.count_differences(record)[0] == 0
+        assert table.matches(record).tolist() == naive.tolist()
+        assert naive.sum() > 1
+
+
+def test_numbers_are_read_once_for_all_equal_cells() -> None:
+    description = DataDescription(
+        [
+            {"name": "n", "type": "real", "representation": "number"},
+            {"name": "day", "type": "countable/ordered", "representation": "date"},
+        ]
+    )
+    cells = {"n": ["1", 1, 1.0, None, "2.5", np.nan], "day": ["2020-01-02", 20200102, None] * 2}
+    table = TabularDataset(pd.DataFrame(cells, dtype=object), description).table
+    days = (pd.Timestamp("2020-01-02") - pd.Timestamp(0)).days
+    expected = [[1, days], [1, days], [1, np.nan], [np.nan, days], [2.5, days], [np.nan, np.nan]]
+    np.testing.assert_array_equal(table.numbers, np.array(expected))

@@ -14,7 +14,6 @@ from tapas.audit._config_parts import KnowledgePart, TargetsPart
 from tapas.datasets import TabularDataset, most_isolated, rare_combinations
 from tapas.errors import ConfigError, TapasError
 
-_COMPARED_AT_ONCE = 64
 MOST_TARGETS = 100
 MOST_RECORDS = 1000  # of a private dataset, unless the file says otherwise
 
@@ -117,8 +116,7 @@ def private_records(knowledge: KnowledgePart, rows: int) -> int:
 
 
 def _without(data: TabularDataset, targets: TabularDataset) -> TabularDataset:
-    keep = np.ones(len(data), dtype=bool)
-    for start in range(0, len(targets), _COMPARED_AT_ONCE):
-        some = targets.table.take(range(start, min(start + _COMPARED_AT_ONCE, len(targets))))
-        keep &= (data.table.count_differences(some) != 0).all(axis=0)
-    return data.take(np.flatnonzero(keep))
+    equal = np.zeros(len(data), dtype=bool)
+    for row in range(len(targets)):
+        equal |= data.table.matches(targets.table.take([row]))
+    return data.take(np.flatnonzero(~equal))

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from tapas._validate import listing
+from tapas.datasets._distinct import each_once
 from tapas.errors import SchemaError
 
 Kind = Literal["category", "ordered", "string", "integer", "real", "date", "datetime"]
@@ -183,9 +184,10 @@ class Column:
     def _encode_numbers(self, series: pd.Series) -> np.ndarray:
         if self.kind in ("date", "datetime"):
             return self._encode_times(series)
-        numbers = _to_float(series)
-        wrong = np.isnan(numbers) & series.notna().to_numpy()
-        self._refuse(series, wrong, "a number")
+        numbers = each_once(series, _to_float)
+        missing = np.isnan(numbers)
+        if missing.any():
+            self._refuse(series, missing & series.notna().to_numpy(), "a number")
         self._refuse(series, np.isinf(numbers), "a finite number")
         if self.kind == "integer":
             self._refuse(
@@ -196,12 +198,12 @@ class Column:
         return numbers
 
     def _encode_times(self, series: pd.Series) -> np.ndarray:
-        stamps = _to_timestamps(series, keep_local=self.kind == "date")
-        missing = stamps.isna().to_numpy()
-        wanted = "a date (YYYY-MM-DD or YYYYMMDD)" if self.kind == "date" else "a date and time"
-        self._refuse(series, missing & series.notna().to_numpy(), wanted)
-        micros = stamps.to_numpy().astype("datetime64[us]").astype(np.int64)
-        seconds = np.where(missing, np.nan, micros / 1e6)
+        seconds = each_once(series, lambda values: _to_seconds(values, self.kind == "date"))
+        missing = np.isnan(seconds)
+        if missing.any():
+            day = self.kind == "date"
+            wanted = "a date (YYYY-MM-DD or YYYYMMDD)" if day else "a date and time"
+            self._refuse(series, missing & series.notna().to_numpy(), wanted)
         return np.floor(seconds / SECONDS_PER_DAY) if self.kind == "date" else seconds
 
     def _refuse(self, series: pd.Series, wrong: np.ndarray, wanted: str) -> None:
@@ -304,6 +306,13 @@ def _to_float(series: pd.Series) -> np.ndarray:
             return read
     numbers = pd.to_numeric(series, errors="coerce")
     return np.array(numbers.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
+
+
+def _to_seconds(series: pd.Series, keep_local: bool) -> np.ndarray:
+    """Seconds since the epoch; NaN where there is no time."""
+    stamps = _to_timestamps(series, keep_local=keep_local)
+    micros = stamps.to_numpy().astype("datetime64[us]").astype(np.int64)
+    return np.where(stamps.isna().to_numpy(), np.nan, micros / 1e6)
 
 
 def _to_timestamps(series: pd.Series, *, keep_local: bool) -> pd.Series:

@@ -10,7 +10,7 @@ from tapas._validate import listing
 from tapas.datasets._reading import Reading, uncertain
 from tapas.errors import SchemaError
 
-Rows = list[list[str]]
+Rows = list[tuple[str, ...]]
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LINES_LOOKED_AT = 200
@@ -62,7 +62,7 @@ def split_cells(text: str, reading: Reading, expected: Expected) -> tuple[Rows, 
     rows = _parse(text, delimiter, reading)
     notes = [] if len(rows[0]) == 1 else [f"cells separated by {_name(delimiter)}"]
     if not expected.spaced and _all_begin_with_space(rows):
-        rows = [[row[0], *(cell.removeprefix(" ") for cell in row[1:])] for row in rows]
+        rows = [(row[0], *(cell.removeprefix(" ") for cell in row[1:])) for row in rows]
         notes.append("spaces after the separator left out")
     return rows, delimiter, notes
 
@@ -117,15 +117,15 @@ def _first_lines(text: str) -> str:
 
 
 def _cells(text: str, delimiter: str, reading: Reading, *, strict: bool = True) -> Rows:
-    """Rows that are not empty, after the lines that are skipped."""
+    """Rows that are not empty, after the lines that are skipped; equal cells are one object."""
     source = io.StringIO(text, newline="")
     spaced = delimiter + " " + reading.quote in text[:2000]
     try:
-        rows = list(
-            csv.reader(
-                source, delimiter=delimiter, quotechar=reading.quote, skipinitialspace=spaced
-            )
+        cut = csv.reader(
+            source, delimiter=delimiter, quotechar=reading.quote, skipinitialspace=spaced
         )
+        seen: dict[str, str] = {}
+        rows = [tuple(map(seen.setdefault, row, row)) for row in cut]
     except csv.Error as error:
         if not strict:
             return []
@@ -141,11 +141,11 @@ def _cells(text: str, delimiter: str, reading: Reading, *, strict: bool = True) 
 def _parse(text: str, delimiter: str, reading: Reading) -> Rows:
     rows = _cells(text, delimiter, reading)
     if not rows:
-        return [[]]
+        return [()]
     width = len(rows[0])
     if len(rows) > 1 and all(len(row) == width + 1 for row in rows[1:]):
         # The header of a table whose row numbers have no name of their own.
-        rows[0] = ["", *rows[0]]
+        rows[0] = ("", *rows[0])
         width += 1
     different = next((number for number, row in enumerate(rows) if len(row) != width), None)
     if different is not None:
@@ -168,7 +168,7 @@ def _uneven(rows: Rows, number: int, delimiter: str) -> str:
     return f"{words}. Correct that row, or name another separator: --read delimiter=..."
 
 
-def _all_begin_with_space(rows: Iterable[list[str]]) -> bool:
+def _all_begin_with_space(rows: Iterable[tuple[str, ...]]) -> bool:
     some = False
     for row in rows:
         for cell in row[1:]:

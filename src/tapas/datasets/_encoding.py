@@ -167,7 +167,16 @@ class EncodedTable:
 
     def matches(self, record: "EncodedTable") -> np.ndarray:
         """Which rows equal the one row of `record` (missing equals missing)."""
-        return self.count_differences(record)[0] == 0
+        codes = _codes_in_vocabularies_of(self, record)[0]
+        rows = np.arange(len(self))
+        for own, value in zip(
+            (*self.codes.T, *self.numbers.T), (*codes, *record.numbers[0]), strict=True
+        ):
+            left = own[rows]
+            rows = rows[(left == value) | ((left != left) & (value != value))]
+        found = np.zeros(len(self), dtype=bool)
+        found[rows] = True
+        return found
 
     def same_values(self, other: "EncodedTable") -> bool:
         """Whether both tables hold the same rows in the same order (labels aside)."""

@@ -13,6 +13,7 @@ from tapas._files import read_json
 from tapas._validate import listing
 from tapas.datasets._csv_writing import can_mean_missing
 from tapas.datasets._description import DataDescription
+from tapas.datasets._distinct import distinct, may_hold_text
 from tapas.datasets._file_formats import (
     FORMATS,
     Cells,
@@ -159,7 +160,9 @@ def _assembled(
     dropped = tuple(str(name) for name in frame.columns if name in drop)
     frame = frame[[name for name in frame.columns if name not in drop]]
     tokens = frozenset((*missing_values, *reading.missing))
-    frame = typed_columns(_with_missing(frame, description, tokens))
+    frame = _with_missing(frame, description, tokens)
+    if cells.delimiter is None:
+        frame = typed_columns(frame)
     frame, cell_notes = _plain(frame, description, reading, cells.delimiter)
     choices = (*cells.notes, *notes, *index_notes, *cell_notes)
     return TableFile(frame, choices, dropped=dropped)
@@ -252,10 +255,11 @@ def _with_missing(
     columns = {}
     for position, name in enumerate(cells.columns):
         series = cells.iloc[:, position]
-        if series.dtype == object or pd.api.types.is_string_dtype(series.dtype):
+        if may_hold_text(series):
             column = declared.get(name)
             own = {token for token in tokens if column is None or can_mean_missing(column, token)}
-            series = series.mask(series.isin(own), np.nan)
+            if not own.isdisjoint(word for word in distinct(series) if isinstance(word, str)):
+                series = series.mask(series.isin(own), np.nan)
         columns[name] = series
     return pd.concat(columns, axis=1) if columns else cells
 

@@ -23,7 +23,7 @@ def settle_header(first: list[str], body: pd.DataFrame, reading: Reading) -> boo
     named = any(text and below for text, below in zip(texts, over_numbers, strict=True))
     numbers = [place for place, cell in enumerate(first) if _is_number(cell)]
     as_data = [p for p in numbers if over_numbers[p] and not _may_be_a_name(first, p)]
-    again = [p for p, text in enumerate(texts) if text and (body[p] == first[p]).any()]
+    again = [p for p, text in enumerate(texts) if text and first[p] in body[p].tolist()]
     if named and not as_data:
         return True
     if as_data and not named:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from tapas._validate import check_count, listing
 from tapas.datasets._columns import LARGEST_EXACT_INTEGER, all_numbers
+from tapas.datasets._distinct import distinct
 from tapas.errors import SchemaError
 
 SMALL_INTEGER_RANGE = 25
@@ -86,7 +87,7 @@ def _describe_numbers(numbers: np.ndarray) -> Guess:
 
 
 def _describe_text(present: pd.Series, max_categories: int) -> Guess:
-    text = present.astype(str)
+    text = pd.Series(distinct(present)).astype(str)
     for attempt in _TEXT_READERS:
         guess = attempt(text)
         if guess is not None:
@@ -94,7 +95,7 @@ def _describe_text(present: pd.Series, max_categories: int) -> Guess:
     values = sorted(text.unique())
     if len(values) <= max_categories:
         return "finite", values, f"text with {len(values)} distinct values"
-    codes = _describe_codes(text, values)
+    codes = _describe_codes(text, values, len(present))
     return codes or (
         "countable",
         "string",
@@ -103,14 +104,14 @@ def _describe_text(present: pd.Series, max_categories: int) -> Guess:
     )
 
 
-def _describe_codes(text: pd.Series, values: list[str]) -> Guess | None:
+def _describe_codes(text: pd.Series, values: list[str], records: int) -> Guess | None:
     """Postcodes and the like: short, with digits, and shared by several records."""
-    if len(values) == len(text) or not text.str.fullmatch(_CODE).all():
+    if len(values) == records or not text.str.fullmatch(_CODE).all():
         return None
     widths = {len(value) for value in values}
     if len(widths) == 1 and text.str.isdigit().all():
         return "countable/ordered", "integer", f"codes of {widths.pop()} digits, kept as integers"
-    if len(values) <= MANY_CODES and 2 * len(values) <= len(text):
+    if len(values) <= MANY_CODES and 2 * len(values) <= records:
         return "finite", values, f"{len(values)} codes of letters and digits"
     return None
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from tapas._validate import listing
 from tapas.datasets._columns import all_numbers
+from tapas.datasets._distinct import distinct
 from tapas.datasets._reading import Reading, uncertain
 
 _SYMBOL = r"[$€£¥₹₽₩₺₴%‰]|[A-Z]{3}|[Kk]r\.?|zł|Fr\.?"
@@ -55,24 +56,24 @@ def plain_columns(
 
 def refuse_stray_tokens(name: str, column: pd.Series) -> None:
     """A column of numbers but for a word or two: the word may mean that a value is missing."""
-    values = column.dropna()
-    if values.nunique() < _MANY_NUMBERS or all_numbers(values) is not None:
+    values = pd.Series(distinct(column), dtype=object)
+    if len(values) < _MANY_NUMBERS or all_numbers(values) is not None:
         return
     numbers = pd.to_numeric(values, errors="coerce")
-    strays = values[numbers.isna()]
-    words = list(strays.unique()[: _STRAY_TOKENS + 1])
-    share = 1 - len(strays) / max(1, len(values))
-    many = numbers.nunique() >= _MANY_NUMBERS
-    if words and len(words) <= _STRAY_TOKENS and share >= _NEARLY_ALL and many:
+    words = list(values[numbers.isna()])
+    if not 0 < len(words) <= _STRAY_TOKENS or numbers.nunique() < _MANY_NUMBERS:
+        return
+    strays = int(column.isin(words).sum())
+    if strays <= (1 - _NEARLY_ALL) * column.count():
         raise uncertain(
-            f"column {name!r} holds numbers, but also {listing(words)} ({len(strays)} rows): if "
+            f"column {name!r} holds numbers, but also {listing(words)} ({strays} rows): if "
             f"that means missing, say so; otherwise correct it, or drop the column",
             *(f"missing={word}" for word in words),
         )
 
 
 def _distinct(column: pd.Series) -> list[str]:
-    return [str(value) for value in column.dropna().unique()]
+    return [str(value) for value in distinct(column)]
 
 
 # -- numbers -------------------------------------------------------------------------------------

@@ -1,20 +1,19 @@
 """Find the records that a release endangers most: those far from all others."""
 
-from collections.abc import Iterator
-
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from tapas._random import stream
 from tapas._validate import check_count
+from tapas.datasets._cells import Cells
 from tapas.datasets._columns import MISSING_CODE
 from tapas.datasets._encoding import EncodedTable, numeric_width
 from tapas.datasets._tabular import TabularDataset
 from tapas.errors import RecordError
 
-_FIRST_SAMPLE = 128
-_PAIRS_AT_ONCE = 1 << 22
-_OTHERS_AT_ONCE = 1 << 15
-_ROUNDING = 1e-4  # more than dot products of single precision err by
+_PAIRS_AT_ONCE = 1 << 20
+_OTHERS_AT_ONCE = 1 << 13
+_ROUNDING = 1e-5  # more than products of single precision err by, for each column
 
 
 def record_isolation(dataset: TabularDataset, neighbours: int = 5) -> np.ndarray:
@@ -35,21 +34,23 @@ def record_isolation(dataset: TabularDataset, neighbours: int = 5) -> np.ndarray
     """
     vectors = _checked_vectors(dataset, neighbours)
     columns = len(dataset.table.columns)
-    return 1 - _closeness(vectors, np.arange(len(vectors)), neighbours) / columns
+    with threadpool_limits(1):  # small products: more threads wait more than they work
+        return 1 - _closeness(vectors, np.arange(len(vectors)), neighbours) / columns
 
 
 def most_isolated(dataset: TabularDataset, k: int, neighbours: int = 5) -> np.ndarray:
     """Positions of the `k` records of highest `record_isolation`, highest first.
 
     The nearest among some records are never nearer than the nearest among all. So records are
-    compared with a random sample that grows, and those are dropped that this alone shows to be
-    less isolated than `k` others: most of them at once. The outcome is exact.
+    compared with more and more others, likely neighbours first, and those are dropped that this
+    alone shows to be less isolated than `k` others: most of them at once. The outcome is exact.
     """
     if check_count(k, "k", minimum=1) > len(dataset):
         raise RecordError(f"{k} records were asked for, the dataset has {len(dataset)}")
     vectors = _checked_vectors(dataset, neighbours)
-    rows = _candidates(vectors, k, neighbours)
-    order = np.argsort(_closeness(vectors, rows, neighbours), kind="stable")
+    with threadpool_limits(1):
+        rows = _candidates(vectors, k, neighbours)
+        order = np.argsort(_closeness(vectors, rows, neighbours), kind="stable")
     return rows[order[:k]]
 
 
@@ -66,23 +67,37 @@ def select_vulnerable_records(
 def _candidates(vectors: np.ndarray, k: int, neighbours: int) -> np.ndarray:
     """Rows, ascending, among which the `k` most isolated ones are."""
     drawn = stream(0)  # decides how long it takes, not what is found
-    alive = _without_copies(vectors @ drawn.random(vectors.shape[1]), k, neighbours)
-    order = drawn.permutation(len(vectors))
+    alive = _without_copies(
+        vectors @ drawn.random(vectors.shape[1], dtype=np.float32), k, neighbours
+    )
+    cells = Cells(vectors, drawn)
     closest = np.full((len(vectors), neighbours), -np.inf, dtype=np.float32)
+    rounding = _ROUNDING * float(vectors[0] @ vectors[0])
     known: dict[int, float] = {}
-    start, size = 0, _FIRST_SAMPLE
-    while start < len(order) and len(alive) > k:
-        others = order[start : start + size]
-        closest[alive] = _merged(closest[alive], _closest(vectors, alive, others, neighbours))
-        at_least = closest[alive].mean(axis=1, dtype=float)
-        start, size = start + size, 2 * size
-        if k * len(vectors) < len(alive) * size:  # a bar costs less than another round without
-            top = alive[np.argsort(at_least, kind="stable")[:k]]
-            fresh = np.array([row for row in top if int(row) not in known], dtype=int)
-            known |= zip(fresh.tolist(), _closeness(vectors, fresh, neighbours), strict=True)
-            bar = sorted(known.values())[k - 1]
-            alive = alive[at_least <= bar + _ROUNDING]
+    order, start, stop = cells.first[alive], 0, 1
+    while len(alive) > k and start < len(cells):
+        for some, others in cells.visits(order[:, start:stop]):
+            rows = alive[some]
+            found = _closest(vectors[rows], vectors[others], rows, others, neighbours)
+            closest[rows] = _merged(closest[rows], found)
+        start, stop = stop, 2 * stop
+        if k * len(cells) < len(alive) * start:  # a bar costs less than another round without
+            at_least = closest[alive].mean(axis=1, dtype=float)
+            likely = alive[np.argsort(at_least, kind="stable")[: 2 * k]]
+            kept = at_least <= _bar(vectors, likely, k, neighbours, known) + rounding
+            alive, order = alive[kept], order[kept]
+        if order.shape[1] < stop:
+            order = cells.nearest(alive)
     return alive
+
+
+def _bar(
+    vectors: np.ndarray, rows: np.ndarray, k: int, neighbours: int, known: dict[int, float]
+) -> float:
+    """What the closeness of `k` records does not exceed; adds that of `rows` to the known."""
+    fresh = np.array([row for row in rows if int(row) not in known], dtype=int)
+    known |= zip(fresh.tolist(), _closeness(vectors, fresh, neighbours, np.float32), strict=True)
+    return sorted(known.values())[k - 1]
 
 
 def _without_copies(keys: np.ndarray, k: int, neighbours: int) -> np.ndarray:
@@ -94,29 +109,38 @@ def _without_copies(keys: np.ndarray, k: int, neighbours: int) -> np.ndarray:
     return np.sort(np.concatenate([alone, others]))
 
 
-def _closeness(vectors: np.ndarray, rows: np.ndarray, neighbours: int) -> np.ndarray:
-    """Mean dot product of some rows with their closest others, in double precision."""
-    closest = np.full((len(rows), neighbours), -np.inf)
-    for some in _blocks(len(vectors), _PAIRS_AT_ONCE // _OTHERS_AT_ONCE):
-        others = np.arange(len(vectors))[some]
-        closest = _merged(closest, _closest(vectors, rows, others, neighbours, float))
-    return closest.mean(axis=1)
+def _closeness(
+    vectors: np.ndarray, rows: np.ndarray, neighbours: int, dtype: type = float
+) -> np.ndarray:
+    """Mean dot product of some rows with their closest others."""
+    closest: np.ndarray = np.full((len(rows), neighbours), -np.inf, dtype=dtype)
+    own = vectors[rows].astype(dtype)
+    for start in range(0, len(vectors), _OTHERS_AT_ONCE):
+        others = np.arange(start, min(start + _OTHERS_AT_ONCE, len(vectors)))
+        across: np.ndarray = vectors[start : start + _OTHERS_AT_ONCE].astype(dtype, copy=False)
+        closest = _merged(closest, _closest(own, across, rows, others, neighbours))
+    return closest.mean(axis=1, dtype=float)
 
 
 def _closest(
-    vectors: np.ndarray, rows: np.ndarray, others: np.ndarray, number: int, dtype: type = np.float32
+    vectors: np.ndarray, across: np.ndarray, rows: np.ndarray, others: np.ndarray, number: int
 ) -> np.ndarray:
-    """The largest dot products of each row with `others` but itself."""
+    """The largest products of vectors with those across, without that of a row with itself.
+
+    Vectors are those of `rows`, and those across are those of `others`, ascending.
+    """
     number = min(number, len(others))
-    place = np.full(len(vectors), -1)
-    place[others] = np.arange(len(others))
-    across = vectors[others].T.astype(dtype, order="C")
-    found: np.ndarray = np.empty((len(rows), number), dtype=dtype)
-    for part in _blocks(len(rows), len(others)):
-        products = vectors[rows[part]].astype(dtype) @ across
-        own = place[rows[part]]
-        products[np.flatnonzero(own >= 0), own[own >= 0]] = -np.inf
-        found[part] = np.partition(products, -number, axis=1)[:, -number:]
+    places = np.searchsorted(others, rows).clip(max=len(others) - 1)
+    places[others[places] != rows] = -1
+    found = np.empty((len(rows), number), dtype=vectors.dtype)
+    step = max(1, _PAIRS_AT_ONCE // len(others))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        products = vectors[part] @ across.T
+        itself = np.flatnonzero(places[part] >= 0)
+        products[itself, places[part][itself]] = -np.inf
+        products.partition(len(others) - number, axis=1)
+        found[part] = products[:, len(others) - number :]
     return found
 
 
@@ -124,11 +148,6 @@ def _merged(some: np.ndarray, more: np.ndarray) -> np.ndarray:
     """The largest of both, as many as `some` has."""
     both = np.concatenate([some, more], axis=1)
     return np.partition(both, -some.shape[1], axis=1)[:, -some.shape[1] :]
-
-
-def _blocks(length: int, width: int) -> Iterator[slice]:
-    step = max(1, _PAIRS_AT_ONCE // max(1, width))
-    return (slice(start, start + step) for start in range(0, length, step))
 
 
 def _checked_vectors(dataset: TabularDataset, neighbours: int) -> np.ndarray:

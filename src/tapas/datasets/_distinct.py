@@ -1,0 +1,35 @@
+"""The different values of a column, so that each is looked at once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def distinct(series: pd.Series) -> list[Any]:
+    """Values in the order in which they first occur, without missing ones.
+
+    Python keeps the hash of a text that it has seen, which pandas computes every time.
+    """
+    if not may_hold_text(series):
+        return list(series.dropna().unique())
+    return list(pd.Series(list(dict.fromkeys(series.tolist())), dtype=object).dropna())
+
+
+def each_once(series: pd.Series, read: Callable[[pd.Series], np.ndarray]) -> np.ndarray:
+    """The numbers that values read as; of text, which repeats itself, each value is read once."""
+    if not may_hold_text(series):
+        return read(series)
+    cells = series.tolist()
+    try:
+        places = {value: place for place, value in enumerate(dict.fromkeys(cells))}
+    except TypeError:  # values that have no hash
+        return read(series)
+    numbers = read(pd.Series(list(places), dtype=object))
+    return numbers[np.fromiter(map(places.__getitem__, cells), np.intp, len(cells))]
+
+
+def may_hold_text(series: pd.Series) -> bool:
+    """Whether values may be text: those of any other type are read at once."""
+    return bool(series.dtype == object or pd.api.types.is_string_dtype(series.dtype))
