@@ -103,9 +103,9 @@ PUBLIC = {
         ComparisonPage RecordComparison compare_records runs_page""",
     "models": """Access AccessError CallableModel CallableTrainer Classifier
         EncodedModel Inputs MLPModel Model OneHotInputs OnnxModel QueryBudgetError
-        RecordEncoding RecordedModel RecordedModels Records ShapedModel ShapedTrainer
-        SklearnModel SklearnTrainer TorchMLPTrainer TorchModel Trainer TrainingSets as_model
-        records_from_table""",
+        RecordEncoding RecordedModel RecordedModels Records RemoteModel ShapedModel
+        ShapedTrainer Shown ShownModel ShownTrainer SklearnModel SklearnTrainer
+        TorchMLPTrainer TorchModel Trainer TrainingSets as_model records_from_table""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared Game Goal Judgement Kind Ledger MethodObserver ModelBriefing Needs
         Observation Observer Phase Player PlaysConcurrently Relation Release Samples

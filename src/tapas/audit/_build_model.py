@@ -12,7 +12,7 @@ from tapas.audit._audit import Subject
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
-from tapas.audit._config_parts import ModelPart
+from tapas.audit._config_parts import EndpointPart, ModelPart
 from tapas.audit._tables import Tables
 from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset
@@ -23,6 +23,8 @@ from tapas.models import (
     Model,
     OneHotInputs,
     Records,
+    RemoteModel,
+    Shown,
     SklearnTrainer,
     Trainer,
     as_model,
@@ -77,7 +79,7 @@ def _audited(
     config: AuditFile, part: ModelPart, names: Names, trainer: Trainer | None, members: Records
 ) -> Model:
     """The model that is about to be released: trained here, or read from a file."""
-    if part.file is None and trainer is not None:
+    if part.use is not None and trainer is not None:
         rng = part_stream(config.seed, Parts.AUDITED_MODEL)
         try:
             with guarded(config.trials.timeout):
@@ -88,9 +90,22 @@ def _audited(
             raise MechanismError(
                 f"{names.where}: model: training it failed: {type(error).__name__}: {error}"
             ) from error
+    if part.endpoint is not None:
+        return _remote(part.endpoint, names)
     file = names.folder / str(part.file)
     names.remember_file(str(part.file), file)
     return EncodedModel(as_model(Path(file)), OneHotInputs.learn(members.X))
+
+
+def _remote(part: EndpointPart, names: Names) -> RemoteModel:
+    return RemoteModel(
+        names.find(part.use, ("models",), "model.endpoint.use"),
+        part.classes,
+        answers=names.folder / part.answers,
+        batch_size=part.batch,
+        per_second=part.per_second,
+        outputs=part.outputs,
+    )
 
 
 def _threat_model(
@@ -129,6 +144,7 @@ def _threat_model(
         trainer if part.num_shadows else None,
         seed=config.seed,
         num_shadows=max(2, part.num_shadows),
+        shown=None if part.shown is None else Shown(part.shown.top, part.shown.decimals),
         label=label,
     )
 
@@ -137,7 +153,7 @@ def _about_property(
     config: AuditFile, names: Names, trainer: Trainer | None, records: Records, label: str
 ) -> ModelPropertyInference:
     part, wanted = config.model, config.goal.property
-    if part is None or wanted is None or trainer is None or part.file is not None:
+    if part is None or wanted is None or trainer is None or part.use is None:
         raise ConfigError(
             f"{names.where}: goal.property: models with and without the property are trained, so "
             f"the model must be named by model.use"
@@ -177,10 +193,10 @@ def _sides(
     whole = tables.private()
     if config.data.holdout is not None:
         return whole, tables.beside(config.data.holdout, "data.holdout")
-    if config.model is not None and config.model.file is not None:
+    if config.model is not None and config.model.use is None:
         raise ConfigError(
-            f"{names.where}: data.holdout: a model from a file needs records that it was not "
-            f"trained on"
+            f"{names.where}: data.holdout: a model that is not trained here needs records "
+            f"that it was not trained on"
         )
     order = part_stream(config.seed, Parts.SAMPLE_HALVES).permutation(len(whole))
     half = len(whole) // 2

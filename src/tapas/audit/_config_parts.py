@@ -97,6 +97,28 @@ class GeneratorPart(Part):
 Generator = Annotated[GeneratorPart, BeforeValidator(_named)]
 
 
+class ShownPart(Part):
+    """Which part of its scores a model shows."""
+
+    top: PositiveInt | None = Field(
+        default=None, description="The largest so many; 1 is the confidence alone"
+    )
+    decimals: NonNegativeInt | None = Field(default=None, description="To so many decimals")
+
+
+class EndpointPart(Part):
+    """A service that is asked by a function."""
+
+    use: str = Field(description="The function, as package.module:name")
+    classes: Annotated[list[str | int | float | bool], Field(min_length=2)] = Field(
+        description="In the order of its scores"
+    )
+    outputs: Literal["scores", "logits", "log_scores", "labels"] | None = None
+    batch: PositiveInt = Field(default=64, description="Records in one call")
+    per_second: PositiveFloat | None = Field(default=None, description="Calls, at most")
+    answers: str = Field(default="answers.sqlite", description="File that answers are kept in")
+
+
 class ModelPart(Part):
     """A classifier that is about to be released."""
 
@@ -105,15 +127,19 @@ class ModelPart(Part):
         description="A scikit-learn classifier as package.module:Name, trained on data.table",
     )
     file: str | None = Field(default=None, description="A trained model: an ONNX file")
+    endpoint: EndpointPart | None = Field(default=None, description="A model behind a service")
     parameters: dict[str, Any] = Field(default={}, description="Arguments of its constructor")
     label: str | None = None
     class_column: str = Field(description="The column that the model predicts")
     access: Literal["scores", "labels", "parameters"] = Field(
         default="scores", description="What the release shows"
     )
+    shown: ShownPart | None = Field(
+        default=None, description="Which part of the scores, where not all are shown"
+    )
     trainer: Component | None = Field(
         default=None,
-        description="For a file: a scikit-learn classifier, of which shadow models are trained",
+        description="For a file or endpoint: a scikit-learn classifier, to train shadow models of",
     )
     shadows: NonNegativeInt | None = Field(
         default=None,
@@ -126,13 +152,15 @@ class ModelPart(Part):
     @model_validator(mode="after")
     def _one_kind(self) -> "ModelPart":
         if self.use is not None and self.trainer is not None:
-            raise ValueError("trainer goes with file: shadow models are of the kind that use names")
-        if self.file is not None and self.trainer is None and self.shadows:
             raise ValueError(
-                "a file cannot be trained again: name a trainer for the shadow models, or set "
-                "shadows: 0"
+                "trainer goes with file or endpoint: shadow models are of the kind that use names"
             )
-        return exactly_one(self, ("use", "file"), "a model")
+        if self.use is None and self.trainer is None and self.shadows:
+            raise ValueError(
+                "a file or endpoint cannot be trained again: name a trainer for the shadow models, "
+                "or set shadows: 0"
+            )
+        return exactly_one(self, ("use", "file", "endpoint"), "a model")
 
     @property
     def num_shadows(self) -> int:

@@ -13,7 +13,9 @@ from tapas.models._one_hot import OneHotInputs
 from tapas.models._onnx import OnnxModel
 from tapas.models._recorded import RecordedModel, RecordedModels
 from tapas.models._records import Records
+from tapas.models._remote import RemoteModel
 from tapas.models._shaped import ShapedModel, ShapedTrainer
+from tapas.models._shown import Shown, ShownModel, ShownTrainer
 from tapas.models._sklearn import SklearnModel
 from tapas.models._sklearn_trainer import SklearnTrainer
 from tapas.models._table_records import records_from_table
@@ -39,8 +41,12 @@ __all__ = [
     "RecordedModel",
     "RecordedModels",
     "Records",
+    "RemoteModel",
     "ShapedModel",
     "ShapedTrainer",
+    "Shown",
+    "ShownModel",
+    "ShownTrainer",
     "SklearnModel",
     "SklearnTrainer",
     "TorchMLPTrainer",

@@ -100,7 +100,9 @@ def attacker_words(record: AuditRecord) -> list[str]:
         ]
     if question.get("model"):
         model = question["model"]
-        shadows = int(model.get("shadows", 0))
+        shadows = model.get("shadows")
+        if shadows is None:  # as audit files have it by default
+            shadows = 16 if model.get("use") or model.get("trainer") else 0
         trained = f"trains {shadows} models of the same kind" if shadows else "trains no models"
         return [
             f"The attacker may ask the model and sees its {model.get('access', 'scores')}, and "

@@ -19,6 +19,9 @@ from tapas.models import (
     Records,
     ShapedModel,
     ShapedTrainer,
+    Shown,
+    ShownModel,
+    ShownTrainer,
     SklearnTrainer,
     Trainer,
     as_model,
@@ -68,6 +71,9 @@ class ModelMIA(GameThreatModel):
     budget : int, optional
         How many records each attack may ask the audited model about; making shadow data up
         counts.
+    shown : Shown, optional
+        Which part of the scores the release shows: rounded, the largest few, or the confidence
+        alone. Shadow models show the same.
     n_jobs : int, optional
         Number of processes; results do not depend on it.
     executor : concurrent.futures.Executor, optional
@@ -96,6 +102,7 @@ class ModelMIA(GameThreatModel):
         num_shadows: int = 16,
         train_on_targets: bool | None = None,
         budget: int | None = None,
+        shown: Shown | None = None,
         n_jobs: int | None = None,
         executor: Executor | None = None,
         label: str = "records",
@@ -106,8 +113,11 @@ class ModelMIA(GameThreatModel):
         if shape is not None:
             audited = ShapedModel(audited, shape)
             shadows = None if shadows is None else ShapedTrainer(shadows, shape)
-        shown = Access.parse(access)
-        audited.restricted(shown)
+        if shown is not None:
+            audited = ShownModel(audited, shown)
+            shadows = None if shadows is None else ShownTrainer(shadows, shown)
+        allowed = Access.parse(access)
+        audited.restricted(allowed)
         sides = _checked_sides(audited, members, non_members)
         seed = resolve_seed(seed)
         keys = (sides[0].row_keys(), sides[1].row_keys())
@@ -119,7 +129,7 @@ class ModelMIA(GameThreatModel):
         made_up = isinstance(population, ShadowData)
         self._game = ModelMembershipGame(
             model=audited,
-            access=shown,
+            access=allowed,
             known=known,
             candidates=judged,
             population=_checked_population(population, audited, sides[0]),
