@@ -81,8 +81,8 @@ PUBLIC = {
         AuxiliaryDataKnowledge BlackBoxKnowledge Briefing CanaryMIA ExactDataKnowledge
         Goal ImportedAIA ImportedMIA LabelInferenceThreatModel MIALabeller
         MarginalSynthesis MembershipPlanting ModelAIA ModelBriefing ModelMIA
-        ModelPropertyInference NoBoxKnowledge NoisyRecords ObservedMIA Planting PredictionsMIA
-        QuerySynthesis Release ShadowData TableBriefing TargetedAIA TargetedMIA
+        ModelPropertyInference NoBoxKnowledge NoisyRecords ObservedAIA ObservedMIA Planting
+        PredictionsMIA QuerySynthesis Release ShadowData TableBriefing TargetedAIA TargetedMIA
         ThreatModel TrainableThreatModel Trial TrialPolicy UncertainBoxKnowledge
         WhiteBoxKnowledge accepts_seed uses_documented_call run_mechanism""",
     "attacks": """DOMIAS RMIA Attack BlackBoxMIA CalibratedLossMIA CertaintyMIA ClosestDistanceAIA
@@ -107,8 +107,8 @@ PUBLIC = {
         ShapedTrainer Shown ShownModel ShownTrainer SklearnModel SklearnTrainer
         TorchMLPTrainer TorchModel Trainer TrainingSets as_model records_from_table""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
-        Compared Game Goal Judgement Kind Ledger MethodObserver ModelBriefing Needs
-        Observation Observer Phase Player PlaysConcurrently Relation Release Samples
+        Compared CountsRightGuesses Game Goal Judgement Kind Ledger MethodObserver ModelBriefing
+        Needs Observation Observer Phase Player PlaysConcurrently Relation Release Samples
         Scorer Setting StoredLedger TableBriefing TargetedScorer TellsLikelihood TellsMembers
         TellsSecrets Trial TrialPolicy Value
         ValueObserver as_array compare_sides fit_scorer judge learning_parts

@@ -83,6 +83,7 @@ class Parts:
     INPUTS_ALONE = Part(28)
     MADE_UP_TARGETS = Part(29)
     MAPPED_RECORDS = Part(30)
+    DIAGNOSED_RECORDS = Part(31, 1)
 
 
 _preserving: ContextVar[bool] = ContextVar("_preserving", default=False)

@@ -257,7 +257,7 @@ def test_an_audit_file_makes_the_same_audit_as_the_command(place: Path) -> None:
     ("changes", "words"),
     [
         ({"claim": {"epsilon": 1.0}}, "remove claim"),
-        ({"goal": {"attribute": {"column": "sex"}}}, "which know membership"),
+        ({"goal": "canaries"}, "which know membership, attribute"),
         ({"data": {"table": "private.csv"}}, "data.holdout"),
         ({"data": {"sample": "clinic"}}, "data.table"),
         ({"generator": "Raw"}, "exactly one of generator, model, predictions, release"),

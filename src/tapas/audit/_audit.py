@@ -20,6 +20,7 @@ from tapas.audit._default_attacks import default_attacks
 from tapas.audit._evidence import EVIDENCE, evidence_of
 from tapas.audit._exposure_map import exposure_map
 from tapas.audit._learning_curves import learning_curves
+from tapas.audit._nearness import nearness
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._run_progress import RunProgress
 from tapas.audit._stopping import StopEarly
@@ -328,6 +329,7 @@ class Audit:
             trials=run.played(),
             records=None if about is None else about.to_dict("list"),
             exposure=self._exposure(run, subject) if complete else None,
+            nearness=nearness(model) if subject.role == "audited" else None,
             learning=learning_curves(run) if complete and subject.role == "audited" else (),
         )
         return outcome, stopped, complete, evidence_of(subject.label, run)

@@ -17,7 +17,7 @@ from tapas.audit._config_names import Names
 from tapas.audit._tables import Tables
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError, TapasError, TapasWarning
-from tapas.threat_models import ObservedMIA
+from tapas.threat_models import ObservedAIA, ObservedMIA
 
 
 def release_subjects(config: AuditFile, names: Names) -> Built:
@@ -34,9 +34,20 @@ def release_subjects(config: AuditFile, names: Names) -> Built:
     if part.reference is not None:
         reference = tables.beside(part.reference, "release.reference")
     try:
-        game = ObservedMIA(
-            released, private, holdout, reference, part.known_share, seed=config.seed
-        )
+        wanted, tables_given = config.goal.attribute, (released, private, holdout)
+        if wanted is not None and wanted.distribution is not None:
+            raise ConfigError("goal.attribute.distribution: values of a release are what they are")
+        if wanted is None:
+            game = ObservedMIA(*tables_given, reference, part.known_share, seed=config.seed)
+        else:
+            game = ObservedAIA(
+                *tables_given,
+                wanted.column,
+                wanted.values,
+                reference,
+                part.known_share,
+                seed=config.seed,
+            )
     except TapasError as error:
         raise ConfigError(f"{names.where}: {error}") from error
     _warn_of_identifiers(private, holdout)

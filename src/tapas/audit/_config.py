@@ -36,7 +36,7 @@ _GOALS = {
     "generator": ("membership", "attribute", "canaries"),
     "model": ("membership", "attribute", "property"),
     "predictions": ("membership",),
-    "release": ("membership",),
+    "release": ("membership", "attribute"),
     "imported": ("membership", "attribute"),
 }
 

@@ -26,6 +26,7 @@ from tapas.attacks import (
     RehearsedMIA,
     RuleBasedMIA,
     SinglingOutAttack,
+    SyntheticPredictorAttack,
 )
 from tapas.errors import ConfigError
 from tapas.game import Setting, unfit
@@ -58,12 +59,20 @@ def _on_attributes(setting: Setting) -> list[Attack]:
     return [ImputationAIA(), ConfidenceAIA(prior) if shows_scores else LabelOnlyAIA(prior)]
 
 
+def _predictor() -> Attack:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return SyntheticPredictorAttack(RandomForestClassifier(100), "accuracy", "Predictor")
+
+
 def _usual(setting: Setting) -> list[Attack]:
     kind = setting.goal.kind
     if setting.release == "model":
         if kind == "property":
             return [PropertyClassifier()]
         return _on_attributes(setting) if kind == "attribute" else _on_members(setting)
+    if setting.test == 1 and kind == "attribute":
+        return [ClosestDistanceAIA(), _predictor()]
     if setting.test == 1:
         guideline = [SinglingOutAttack(), LinkabilityAttack(), InferenceAttack()]
         return [RecordEnsembleAttack(), ClosestDistanceMIA(), DOMIAS(), *guideline]

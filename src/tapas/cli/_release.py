@@ -30,6 +30,7 @@ from tapas.cli._read_option import choices, read_option
     metavar="NAME",
     help="From `tapas list attacks`; repeatable [all that fit, and an ensemble]",
 )
+@click.option("--attribute", metavar="COLUMN", help="Guess this column instead of membership.")
 @click.option("--known-share", type=float, default=0.5, show_default=True)
 @click.option("--max-auc", type=float, help="A gate: the AUC must not be above this.")
 @click.option("--max-dropped", type=int, help="A gate: so many columns may be left out.")
@@ -50,6 +51,7 @@ def command(
     read: tuple[str, ...],
     read_released: tuple[str, ...],
     attacks: tuple[str, ...],
+    attribute: str | None,
     known_share: float,
     max_auc: float | None,
     max_dropped: int | None,
@@ -86,6 +88,7 @@ def command(
             "read": choices(read_released) or None,
         },
         "attacks": [{"use": name} for name in attacks] or None,
+        "goal": "membership" if attribute is None else {"attribute": {"column": attribute}},
         "controls": not no_controls,
         "subgroups": list(subgroup),
         "show_values": show_values,

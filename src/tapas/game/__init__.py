@@ -13,6 +13,7 @@ from tapas.game._observers import MethodObserver, ValueObserver
 from tapas.game._playing import Player, TrialPolicy, run_coroutine
 from tapas.game._protocols import (
     Attack,
+    CountsRightGuesses,
     Game,
     Observer,
     PlaysConcurrently,
@@ -36,6 +37,7 @@ __all__ = [
     "Briefing",
     "Candidates",
     "Compared",
+    "CountsRightGuesses",
     "Game",
     "Goal",
     "Judgement",

@@ -16,6 +16,7 @@ from tapas.game._release import Release, Trial
 
 __all__ = [
     "Attack",
+    "CountsRightGuesses",
     "Game",
     "Observer",
     "PlaysConcurrently",
@@ -201,3 +202,12 @@ class TellsLikelihood(Protocol):
 
     def log_factors(self, dataset: TabularDataset) -> np.ndarray:
         """Numbers whose sum is the log-likelihood of each record, (records, factors)."""
+
+
+@runtime_checkable
+class CountsRightGuesses(Protocol):
+    """A game about values of records that were used, with others as baseline."""
+
+    @property
+    def right_guesses_of(self) -> np.ndarray | None:
+        """Who of the judged was used; None where the secret itself is what counts."""

@@ -10,6 +10,7 @@ from tapas.report._page_advice import actions, why
 from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences
 from tapas.report._page_learning import learning_figures
+from tapas.report._page_nearness import NEARNESS_COLUMNS, nearness_rows
 from tapas.report._page_numbers import moment
 from tapas.report._page_people import map_csv, map_figures, people_csv, people_figures
 from tapas.report._page_records import records_csv, records_tables
@@ -127,6 +128,8 @@ class AuditPage(Report):
             people=people_figures(self._people),
             maps=map_figures(self._mapped),
             learning=learning_figures(self.record.audited),
+            nearness=nearness_rows(self.record.audited),
+            nearness_columns=NEARNESS_COLUMNS,
             controls=control_rows(findings),
             control_words=control_words(findings),
             curves=curve_figures(findings),

@@ -91,6 +91,7 @@ def attacker_words(record: AuditRecord) -> list[str]:
         return [
             "The attacker sees the released table, and records of the population.",
             _known(question["release"]),
+            *_guessed((question.get("goal") or {}).get("attribute")),
         ]
     if question.get("predictions"):
         return [
@@ -114,6 +115,16 @@ def attacker_words(record: AuditRecord) -> list[str]:
     if question.get("imported"):
         return ["The attacker sees releases that somebody else made."]
     return ["This audit was put together in Python: the question, below, says what was known."]
+
+
+def _guessed(attribute: Mapping[str, Any] | None) -> list[str]:
+    if not attribute:
+        return []
+    return [
+        f"What counts is whether “{attribute['column']}” is guessed right from the release and the "
+        "other columns. What is guessed right about records that were not used, anybody could "
+        "guess: it is the false positive rate, and the advantage is the excess over it."
+    ]
 
 
 def _about_generator(knowledge: Mapping[str, Any]) -> list[str]:

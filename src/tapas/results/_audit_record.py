@@ -119,6 +119,8 @@ class AuditedSubject:
         How exposed every record of the private table is.
     learning : tuple of LearningCurve
         Whether attacks still gain from more training trials.
+    nearness : mapping, optional
+        Of a released table: how near its records are to those used and to others, by side.
     """
 
     name: str
@@ -130,6 +132,7 @@ class AuditedSubject:
     records: Mapping[str, Sequence[Plain]] | None = None
     exposure: ExposureMap | None = None
     learning: tuple[LearningCurve, ...] = ()
+    nearness: Mapping[str, Mapping[str, float | None]] | None = None
 
     def __post_init__(self) -> None:
         if self.records is not None:
@@ -309,6 +312,7 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
         "records": subject.records,
         "exposure": None if subject.exposure is None else subject.exposure.to_dict(),
         "learning": [curve.to_dict() for curve in subject.learning],
+        "nearness": None if subject.nearness is None else _without_nan(subject.nearness),
         "summaries": [summary.to_dict() for summary in subject.summaries],
         "failures": [asdict(failure) for failure in subject.failures],
         "crashes": [asdict(crash) for crash in subject.crashes],
@@ -359,5 +363,18 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
         ),
         records=entry.get("records"),
         exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),
+        nearness=entry.get("nearness"),
         learning=tuple(map(LearningCurve.from_dict, entry.get("learning", ()))),
     )
+
+
+def _without_nan(
+    sides: Mapping[str, Mapping[str, float | None]],
+) -> dict[str, dict[str, float | None]]:
+    return {
+        side: {
+            name: None if value is None or math.isnan(value) else value
+            for name, value in numbers.items()
+        }
+        for side, numbers in sides.items()
+    }

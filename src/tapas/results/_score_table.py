@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tapas.errors import ConfigError
-from tapas.game import Game, Goal, Judgement, Relation, Value
+from tapas.game import MEMBERSHIP, CountsRightGuesses, Game, Goal, Judgement, Relation, Value
 from tapas.results._inference import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
 from tapas.results._label_inference import (
     About,
@@ -67,7 +67,7 @@ class ScoreTable:
     ) -> "ScoreTable":
         """What an attack said of some targets of a game, in one go or look by look."""
         scores = [one.scores for one in judged if one.scores is not None]
-        return cls(
+        table = cls(
             scores=np.concatenate(scores) if len(scores) == len(judged) else None,
             decisions=np.concatenate([one.decisions for one in judged]),
             secrets=np.concatenate([one.board.secrets for one in judged]),
@@ -80,6 +80,19 @@ class ScoreTable:
             data=game.data_label,
             coins=game.setting.coins,
             inputs_alone=game.inputs_alone,
+        )
+        used = game.right_guesses_of if isinstance(game, CountsRightGuesses) else None
+        return table if used is None else table._of_right_guesses(used[targets])
+
+    def _of_right_guesses(self, used: np.ndarray) -> "ScoreTable":
+        """Whether a right guess tells records that were used from others."""
+        right = self.decisions == self.secrets
+        return replace(
+            self,
+            scores=right.astype(float),
+            decisions=right,
+            secrets=np.broadcast_to(used, right.shape),
+            goal=MEMBERSHIP,
         )
 
     def __post_init__(self) -> None:

@@ -26,6 +26,7 @@ from tapas.threat_models._mechanism_runs import (
 from tapas.threat_models._model_aia import ModelAIA
 from tapas.threat_models._model_mia import ModelMIA
 from tapas.threat_models._observed import ObservedMIA
+from tapas.threat_models._observed_aia import ObservedAIA
 from tapas.threat_models._planting import AttributePlanting, MembershipPlanting, Planting
 from tapas.threat_models._predictions import PredictionsMIA
 from tapas.threat_models._property import ModelPropertyInference
@@ -64,6 +65,7 @@ __all__ = [
     "ModelPropertyInference",
     "NoBoxKnowledge",
     "NoisyRecords",
+    "ObservedAIA",
     "ObservedMIA",
     "Planting",
     "PredictionsMIA",

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -27,10 +28,12 @@ from tapas.game import (
     Setting,
     TableBriefing,
     Trial,
+    as_array,
     compare_sides,
     split_sides,
 )
 from tapas.threat_models._game_defaults import GameDefaults, names_of
+from tapas.threat_models._labellers import masked
 from tapas.threat_models._row_keys import row_keys
 
 
@@ -74,6 +77,7 @@ class ObservedGame(GameDefaults):
     reference: TabularDataset | None
     seed: int
     data_label: str
+    goal: Goal = MEMBERSHIP
 
     @property
     def label(self) -> str:
@@ -81,15 +85,15 @@ class ObservedGame(GameDefaults):
         return self.release.label
 
     @property
-    def goal(self) -> Goal:
-        """Membership."""
-        return MEMBERSHIP
+    def right_guesses_of(self) -> np.ndarray | None:
+        """Where a value is guessed: who was used; right guesses about others are the baseline."""
+        return None if self.goal.kind == "membership" else self.candidates.members
 
     @property
     def setting(self) -> Setting:
         """What the game offers to attacks."""
         return Setting(
-            name="ObservedMIA",
+            name="ObservedMIA" if self.goal.kind == "membership" else "ObservedAIA",
             release="table",
             goal=self.goal,
             training=self.rounds("train"),
@@ -108,18 +112,27 @@ class ObservedGame(GameDefaults):
 
     def briefing(self, phase: Phase) -> TableBriefing:
         """What an attack is told about the known records, or about the judged ones."""
-        return TableBriefing(self.goal, self._side(phase).records, self.reference)
+        return TableBriefing(
+            self.goal, masked(self._side(phase).records, self.goal), self.reference
+        )
 
     def judged(self, phase: Phase) -> np.ndarray:
         """Known records serve for learning only."""
         return np.full(len(self._side(phase)), phase == "test")
 
     def play(self, addresses: Sequence[Address]) -> list[Trial]:
-        """The release, and who is a member."""
+        """The release, and who is a member or which value each record has."""
         return [
-            Trial(at.phase, at.index, Release(self.release), self._side(at.phase).members, 0)
+            Trial(at.phase, at.index, Release(self.release), self._secrets(at.phase), 0)
             for at in addresses
         ]
+
+    def _secrets(self, phase: Phase) -> np.ndarray:
+        side = self._side(phase)
+        if self.goal.kind == "membership":
+            return side.members
+        known = {value: value for value in self.goal.values}
+        return as_array(tuple(known[value] for value in side.records.data[self.goal.attribute]))
 
     def observation_rng(self, address: Address) -> np.random.Generator:
         """What an observer draws from."""
@@ -204,6 +217,13 @@ class ObservedMIA(GameThreatModel):
             warnings.warn(chosen.compared.words(), TargetInDataWarning, stacklevel=2)
 
     @property
+    def judged_sides(self) -> tuple[TabularDataset, TabularDataset]:
+        """The judged records that were used, and those that were not."""
+        judged = self._game.candidates
+        inside, outside = np.flatnonzero(judged.members), np.flatnonzero(~judged.members)
+        return judged.records.take(inside), judged.records.take(outside)
+
+    @property
     def game(self) -> ObservedGame:
         """What is played."""
         return self._game
@@ -213,16 +233,13 @@ class ObservedMIA(GameThreatModel):
         """The released table."""
         return self._game.release
 
-    def with_release(self, release: TabularDataset) -> "ObservedMIA":
+    def with_release(self, release: TabularDataset) -> Self:
         """The same game about another release, such as a control: same records, same secrets."""
         if release.description != self.release.description:
             raise SchemaError("the other release has another description than the one observed")
         twin = copy.copy(self)
         twin.remember_in(Ledger())
-        game = self._game
-        twin._game = ObservedGame(
-            release, game.known, game.candidates, game.reference, game.seed, game.data_label
-        )
+        twin._game = replace(self._game, release=release)
         return twin
 
     def judged_records(self) -> pd.DataFrame:
