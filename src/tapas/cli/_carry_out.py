@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from tapas.cli import _supervise
+from tapas.cli._streams import output_as_errors
 from tapas.errors import ConfigError
 from tapas.results import AuditRecord, Verdict, decide, read_history
 
@@ -19,11 +20,14 @@ def default_folder(audit_file: Path) -> Path:
 
 @contextmanager
 def foreign_code() -> Iterator[None]:
-    """Where code that an audit names is imported and run: it can be interrupted, and ended."""
+    """Where code that an audit names is imported and run: it can be interrupted, and ended.
+
+    What it prints goes to standard error, from Python and from below: it is no part of a result.
+    """
     from tapas.engine import interruptible
 
     _supervise.tell_limits_to_parent()
-    with interruptible():
+    with interruptible(), output_as_errors():
         yield
 
 

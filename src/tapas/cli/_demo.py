@@ -57,7 +57,8 @@ def command() -> None:
         folder = default_folder(path)
         with foreign_code():
             audit = load_audit(path)
-            click.echo(f"{path}: {audit.title}")
+        click.echo(f"{path}: {audit.title}")
+        with foreign_code():
             record = carry_out(audit, folder, n_jobs=None)
         say_verdict(record, publish(record, folder))
         click.echo("")

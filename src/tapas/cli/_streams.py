@@ -3,6 +3,8 @@
 import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -48,3 +50,23 @@ def forgive() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name) or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         setattr(sys, name, Forgiving(stream, plain=name == "stdout"))
+
+
+@contextmanager
+def output_as_errors() -> Iterator[None]:
+    """Whatever is written to standard output, by whatever means, goes to standard error."""
+    sys.stdout.flush()
+    try:
+        before = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # one of them is closed
+        with redirect_stdout(sys.stderr):
+            yield
+        return
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(before, 1)
+        os.close(before)

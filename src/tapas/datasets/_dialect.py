@@ -6,7 +6,6 @@ import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tapas._validate import listing
 from tapas.datasets._reading import Reading, uncertain
 from tapas.errors import SchemaError
 
@@ -157,7 +156,7 @@ def _uneven(rows: Rows, number: int, delimiter: str) -> str:
     row, width = rows[number], len(rows[0])
     words = (
         f"row {number} has {len(row)} cells where the first row has {width}, cut at "
-        f"{_name(delimiter)}: {listing(row)}"
+        f"{_name(delimiter)}"
     )
     widest = max(len(other) for other in rows)
     above = next(place for place, other in enumerate(rows) if len(other) == widest)

@@ -4,7 +4,7 @@ import importlib
 import io
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from tapas._files import read_json, write_bytes
 from tapas._spec import Plain
-from tapas.errors import StoreError
+from tapas.errors import StoreError, TapasError
 from tapas.stats import Dependence
 
 __all__ = [
@@ -95,6 +95,17 @@ def from_parquet(path: str | Path) -> tuple[str, dict[str, Any]]:
         elif parts:
             fields[name] = np.array(parts, dtype=np.float64).T
     return kind, _as_of_today(version, fields)
+
+
+def rebuilt(base: type, read: Callable[[], tuple[str, dict[str, Any]]]) -> Any:
+    """The object that a file describes; what is wrong with the file is a StoreError."""
+    try:
+        kind, fields = read()
+        return find_class(base, kind)(**fields)
+    except TapasError:
+        raise
+    except Exception as error:
+        raise StoreError(f"the summary is damaged: {error!r}") from error
 
 
 def find_class(base: type, kind: str) -> Any:

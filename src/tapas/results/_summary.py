@@ -89,8 +89,7 @@ class AttackSummary(ABC):
     @classmethod
     def from_json(cls, source: str | Path) -> Self:
         """Rebuild a summary from JSON text or from a file of it."""
-        kind, fields = _storage.from_json(source)
-        return _storage.find_class(cls, kind)(**fields)
+        return _storage.rebuilt(cls, lambda: _storage.from_json(source))
 
     def to_dict(self) -> dict[str, Plain]:
         """Return the whole summary as the plain values that JSON holds."""
@@ -99,8 +98,7 @@ class AttackSummary(ABC):
     @classmethod
     def from_dict(cls, content: object) -> Self:
         """Rebuild a summary from what `to_dict` returned."""
-        kind, fields = _storage.from_dict(content, "what was given")
-        return _storage.find_class(cls, kind)(**fields)
+        return _storage.rebuilt(cls, lambda: _storage.from_dict(content, "what was given"))
 
     def to_parquet(self, path: str | Path) -> Path:
         """Write the whole summary as a Parquet file, one row per trial (needs pyarrow)."""
@@ -109,8 +107,7 @@ class AttackSummary(ABC):
     @classmethod
     def from_parquet(cls, path: str | Path) -> Self:
         """Rebuild a summary from a Parquet file (needs pyarrow)."""
-        kind, fields = _storage.from_parquet(path)
-        return _storage.find_class(cls, kind)(**fields)
+        return _storage.rebuilt(cls, lambda: _storage.from_parquet(path))
 
     def _repr_html_(self) -> str:
         return _display.table(type(self).__name__, self.get_metrics())
