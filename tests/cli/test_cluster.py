@@ -2,8 +2,9 @@
 
 import json
 import os
+import re
+import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from dask_cluster import Cluster
 
 from tapas.cli._main import run
 
@@ -71,44 +73,6 @@ class Tree(DecisionTreeClassifier):
             file.write(str(os.getpid()) + "\\n")
         return super().fit(X, y)
 """
-
-
-class Cluster:
-    """A scheduler and workers, each a process of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.address = f"tcp://127.0.0.1:{port}"
-        self.processes = [self._start("dask_scheduler", "--host", "127.0.0.1", "--port", str(port))]
-
-    def add_worker(self, threads: int = 1) -> "subprocess.Popen[bytes]":
-        options = ("--nthreads", str(threads), "--no-nanny", "--memory-limit", "0")
-        self.processes.append(self._start("dask_worker", self.address, *options))
-        return self.processes[-1]
-
-    def _start(self, what: str, *arguments: str) -> "subprocess.Popen[bytes]":
-        environment = {k: v for k, v in os.environ.items() if k != "MALLOC_TRIM_THRESHOLD_"}
-        return subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.{what}", *arguments, "--no-dashboard"],
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-
-    def wait_for_workers(self, number: int) -> None:
-        from distributed import Client
-
-        with Client(self.address, timeout=60, set_as_default=False) as client:
-            client.wait_for_workers(number, timeout=60)
-
-    def close(self) -> None:
-        for process in reversed(self.processes):
-            process.kill()
-            process.wait()
 
 
 @pytest.fixture
@@ -212,3 +176,63 @@ def test_an_address_where_nobody_answers_is_one_line(
     audit.write_text(AUDIT.replace("slow_for_cluster:Slow", "Raw"))
     assert run(["run", str(audit), "--cluster", "tcp://127.0.0.1:9"]) == 4
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
+
+
+def _openssl(folder: Path, *arguments: str) -> None:
+    command = ["openssl", *arguments]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
+def _certificates(folder: Path) -> None:
+    """One authority, and certificates by it for the cluster and for whoever uses it."""
+    key = ("-newkey", "rsa:2048", "-nodes", "-days", "2")
+    name = ("-subj", "/CN=audit")
+    _openssl(folder, "req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", *name)
+    for who in ("node", "you"):
+        request = ("-keyout", f"{who}.key", "-out", f"{who}.csr", "-subj", f"/CN={who}")
+        _openssl(folder, "req", *key[:3], *request)
+        signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2")
+        _openssl(folder, "x509", "-req", "-in", f"{who}.csr", *signed, "-out", f"{who}.pem")
+
+
+@pytest.mark.dask
+@pytest.mark.slow
+def test_the_recipe_for_tls_works_and_strangers_are_not_let_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificates, and is missing")
+    import dask
+
+    page = (Path(__file__).parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
+    (recipe,) = [block for block in re.findall(r"```\n(.*?)```", page, re.S) if "tls" in block]
+    # The words of the page, with the files of this test.
+    options = re.search(r"dask scheduler (.*) --protocol tls", recipe)
+    assert options is not None
+    variables = dict(re.findall(r"(DASK_\w+)=(\S+)", recipe))
+    assert len(variables) == 3
+    _certificates(tmp_path)
+    place = {name: str(tmp_path / name) for name in os.listdir(tmp_path)}
+    tls = tuple(place.get(word, word) for word in options[1].split())
+    audit = tmp_path / "audit.yaml"
+    audit.write_text(AUDIT.replace("slow_for_cluster:Slow", "Raw").replace("60", "10"))
+    cluster = Cluster(tmp_path, tls=tls)
+    command = ["run", str(audit), "--cluster", cluster.address]
+    try:
+        cluster.add_worker()
+        monkeypatch.setattr("tapas.cli._cluster.SECONDS_TO_CONNECT", 20)
+        given = {name: place[file] for name, file in variables.items()}
+        with monkeypatch.context() as changed:
+            for name, file in given.items():
+                changed.setenv(name, file)
+            dask.config.refresh()
+            assert run([*command, "--folder", str(tmp_path / "far")]) == 0
+            assert "in the clear" not in capsys.readouterr().err
+        dask.config.refresh()
+        monkeypatch.setattr("tapas.cli._cluster.SECONDS_TO_CONNECT", 2)
+        assert run([*command, "--folder", str(tmp_path / "stranger")]) == 4
+    finally:
+        cluster.close()
+    assert run(["run", str(audit), "--folder", str(tmp_path / "near")]) == 0
+    assert _subjects(str(tmp_path / "far")) == _subjects(str(tmp_path / "near"))

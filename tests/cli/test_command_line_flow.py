@@ -333,6 +333,27 @@ def test_an_interrupted_run_says_how_to_go_on_and_does(place: Path) -> None:
     assert AuditRecord.load(place / "small-run").subjects[0].trials == {"train": 20, "test": 40}
 
 
+@pytest.mark.parametrize("command", ["run", "release", "check"])
+def test_an_interruption_before_the_first_trial_says_what_is_kept(
+    command: str,
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tapas.audit.load_audit", interrupt)
+    monkeypatch.setattr("tapas.audit.audit_from_values", interrupt)
+    words = {"run": ["a b.yaml"], "check": ["a b.yaml"], "release": ["p.csv", "h.csv", "r.csv"]}
+    assert run([command, *words[command]]) == 2
+    said = capsys.readouterr().err
+    assert "Interrupted." in said
+    again = {"run": "type: tapas run 'a b.yaml'", "release": "type: tapas release p.csv h.csv"}
+    assert again.get(command, "Interrupted.") in said
+    assert ("are kept" in said) == (command != "check")
+
+
 def test_a_full_disk_is_one_line_and_the_run_goes_on_later(place: Path) -> None:
     resource = pytest.importorskip("resource")
     path = audit_file(place)

@@ -1,12 +1,15 @@
 """Whatever the audited code does, a command never leaves with 0, and never hangs."""
 
+import importlib.util
 import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dask_cluster import Cluster
 from misbehaving import ATTACKS, GENERATORS, IMPORTS, write_audit
 
 from tapas.cli._main import run
@@ -89,20 +92,39 @@ def test_a_check_holds_code_to_its_time(tmp_path: Path) -> None:
     assert "did not stop" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster | None]:
+    """Two workers; None where Dask is not installed."""
+    if importlib.util.find_spec("distributed") is None:
+        yield None
+        return
+    made = Cluster(tmp_path_factory.mktemp("elsewhere"))
+    made.add_worker()
+    made.add_worker()
+    made.wait_for_workers(2)
+    yield made
+    made.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EVERYTHING)
-def test_the_verdict_is_the_same_on_one_process_and_on_two(name: str, tmp_path: Path) -> None:
+def test_the_verdict_is_the_same_on_one_process_on_two_and_on_a_cluster(
+    name: str, tmp_path: Path, cluster: Cluster | None
+) -> None:
     audit = write_audit(tmp_path, name)
-    codes, outcomes = [], []
-    for jobs in ("1", "2"):
-        done = tapas(tmp_path, "run", audit.name, "--n-jobs", jobs, "--folder", jobs)
-        codes.append(done.returncode)
-        assert done.returncode != 0, name
-        if (tmp_path / jobs / "record.json").exists():
-            outcomes.append(outcome(tmp_path / jobs))
-    assert codes[0] == codes[1], codes
-    assert len(outcomes) in (0, 2)
-    assert outcomes[:1] == outcomes[1:]
+    ways = {"one": ("--n-jobs", "1"), "two": ("--n-jobs", "2")}
+    if cluster is not None:
+        ways["cluster"] = ("--cluster", cluster.address)
+    codes, outcomes = {}, {}
+    for way, options in ways.items():
+        done = tapas(tmp_path, "run", audit.name, *options, "--folder", way)
+        codes[way] = done.returncode
+        assert done.returncode in (1, 4, 5, 6), (way, done.stderr)
+        if (tmp_path / way / "record.json").exists():
+            outcomes[way] = outcome(tmp_path / way)
+    assert len(set(codes.values())) == 1, codes
+    assert len(outcomes) in (0, len(ways))
+    assert all(one == outcomes["one"] for one in outcomes.values())
     assert len(EVERYTHING) >= 60
 
 

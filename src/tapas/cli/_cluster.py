@@ -32,6 +32,11 @@ def connected(address: str) -> Iterator[tuple[Any, int]]:
         client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise ConfigError(f"no Dask scheduler answers at {address}: {error}") from error
+    except TypeError as error:
+        raise ConfigError(
+            f"{address} cannot be reached: {error}. For tls:// name the certificates, as "
+            f"docs/trust.md shows"
+        ) from error
     try:
         yield client.get_executor(), _survey(client, address)
     finally:

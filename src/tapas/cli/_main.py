@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Sequence
@@ -86,9 +87,9 @@ def run(arguments: Sequence[str]) -> int:
     debug = "--debug" in arguments
     with warnings.catch_warnings():
         _say_warnings_in_one_line()
+        # The option may stand anywhere, as people add it to the end of a failed command.
+        rest = [argument for argument in arguments if argument != "--debug"]
         try:
-            # The option may stand anywhere, as people add it to the end of a failed command.
-            rest = [argument for argument in arguments if argument != "--debug"]
             if any("\0" in argument for argument in rest):
                 raise click.UsageError("an argument holds a zero byte")
             result = group.main(rest or ["--help"], prog_name="tapas", standalone_mode=False)
@@ -97,6 +98,8 @@ def run(arguments: Sequence[str]) -> int:
             if debug and not isinstance(error, (SystemExit, click.exceptions.Exit)):
                 raise
             code, words = _outcome(error)
+            if code == INTERRUPTED:
+                words = _how_to_go_on(rest)
     if words:
         click.echo(words, err=True)
     return code
@@ -111,7 +114,7 @@ def _outcome(error: BaseException) -> tuple[int, str]:
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code, ""
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        return INTERRUPTED, "interrupted"
+        return INTERRUPTED, ""
     if isinstance(error, ConfigError):
         return USAGE, "\n".join(_line(problem) for problem in error.problems)
     if isinstance(error, TapasError):
@@ -123,6 +126,16 @@ def _outcome(error: BaseException) -> tuple[int, str]:
         return NOTHING_RAN, _line(f"code of the audit called sys.exit({error.code!r})")
     words = _line(f"{type(error).__name__}: {error}")
     return INTERNAL, f"{words} (internal error: run again with --debug to see where)"
+
+
+def _how_to_go_on(arguments: Sequence[str]) -> str:
+    """What an interruption leaves, and what to do."""
+    if not any(command in arguments for command in _KEEPS_TRIALS):
+        return "Interrupted."
+    return (
+        f"Interrupted. Trials that were finished, if any, are kept in the run folder, and are not "
+        f"played again. To go on, type: tapas {shlex.join(arguments)}"
+    )
 
 
 def _line(words: str) -> str:

@@ -1,14 +1,11 @@
 """tapas run"""
 
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
-
-from tapas.cli._main import INTERRUPTED
 
 
 @click.command("run")
@@ -45,23 +42,9 @@ def command(
 
     forget(json_file, junit_file)
     place = folder or default_folder(audit_file)
-    try:
-        with foreign_code(), _executor(cluster) as (executor, workers):
-            audit = load_audit(audit_file)
-            record = carry_out(
-                audit, place, n_jobs=workers or n_jobs, executor=executor, quiet=quiet
-            )
-    except KeyboardInterrupt:
-        again = ["tapas", "run", str(audit_file)]
-        again += ["--folder", str(folder)] if folder else []
-        again += ["--n-jobs", str(n_jobs)] if n_jobs else []
-        again += ["--cluster", cluster] if cluster else []
-        click.echo(
-            f"Interrupted; what was finished is kept in {place}. To go on, type: "
-            f"{shlex.join(again)}",
-            err=True,
-        )
-        return INTERRUPTED
+    with foreign_code(), _executor(cluster) as (executor, workers):
+        audit = load_audit(audit_file)
+        record = carry_out(audit, place, n_jobs=workers or n_jobs, executor=executor, quiet=quiet)
     verdict = say_verdict(record, publish(record, place))
     if json_file is not None:
         write_json(json_file, record, verdict)

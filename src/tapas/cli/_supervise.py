@@ -134,6 +134,7 @@ def _report_of(child: int, reading: int, requested: list[int]) -> int:
                 return int(value)
             limit = time.monotonic() + float(value) + GRACE if kind == "limit" else None
         if ended and requested:
+            click.echo("Interrupted. The same command goes on where this one was.", err=True)
             return INTERRUPTED
         if ended:
             raise _EndedError(_in_words(status))
