@@ -74,7 +74,10 @@ def _other_question(folder: Path) -> list[str]:
 
 
 def repair_run(folder: str | PathLike[str]) -> tuple[int, int]:
-    """Keep every whole value of a run's store; how many are kept, and how many lost."""
+    """Keep every whole value of a run's store; how many are kept, and how many lost.
+
+    A folder that another version wrote is left as it is.
+    """
     place = Path(folder)
     if not place.is_dir():
         raise StoreError(f"there is no folder {place}")
@@ -83,8 +86,24 @@ def repair_run(folder: str | PathLike[str]) -> tuple[int, int]:
         try:
             check_manifest(place / MANIFEST_FILE)
         except StoreError:
+            _refuse_other_versions(place)
             (place / MANIFEST_FILE).replace(place / "manifest-damaged.json")
         repair_history(place)
         return salvage(place)
     finally:
         lock.release()
+
+
+def _refuse_other_versions(folder: Path) -> None:
+    """Of a manifest that says so and an index that does not say otherwise."""
+    try:
+        with Snapshot(folder):
+            return
+    except StoreError:
+        pass
+    try:
+        says = read_json(folder / MANIFEST_FILE).get("format")
+    except (OSError, ValueError, AttributeError):
+        return
+    if isinstance(says, int):
+        check_manifest(folder / MANIFEST_FILE)
