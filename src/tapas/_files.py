@@ -1,19 +1,31 @@
 """Files that are there whole or not at all."""
 
 import errno
+import io
 import json
 import os
 import shutil
 import uuid
+import zipfile
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from tapas.errors import StoreError
 
-__all__ = ["make_private", "read_json", "read_text", "refuse_links", "write_bytes", "write_text"]
+__all__ = [
+    "make_private",
+    "most_expanded",
+    "read_json",
+    "read_text",
+    "refuse_bomb",
+    "refuse_links",
+    "write_bytes",
+    "write_text",
+]
 
 LARGEST_TEXT = 1 << 31  # bytes
+LEAST_EXPANDED, MOST_EXPANSION = 1 << 27, 200  # bytes that are fine anyway; times its size
 
 
 def make_private(folder: Path) -> None:
@@ -48,6 +60,19 @@ def read_json(path: str | PathLike[str], largest: int = LARGEST_TEXT) -> Any:
         return json.loads(read_text(path, largest))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def refuse_bomb(content: bytes) -> None:
+    """Refuse a zip file whose members would take far more room than tables do."""
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        size = sum(member.file_size for member in packed.infolist())
+    if size > most_expanded(content):
+        raise ValueError(f"it would expand to {size:,} bytes, which no table does")
+
+
+def most_expanded(content: bytes) -> int:
+    """Bytes that compressed content may come to."""
+    return max(LEAST_EXPANDED, MOST_EXPANSION * len(content))
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:

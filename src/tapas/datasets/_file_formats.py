@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tapas._files import most_expanded, refuse_bomb
 from tapas._validate import listing
 from tapas.datasets._columns import canonical
 from tapas.datasets._dialect import Expected, decode, split_cells
@@ -19,6 +20,8 @@ from tapas.datasets._reading import Reading, uncertain
 from tapas.errors import SchemaError
 
 GZ = ".gz"
+
+MOST_CELLS = 10**9  # of a table
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,13 @@ def cells_of_text(text: str, reading: Reading, expected: Expected) -> Cells:
 
 
 def _decompressed(content: bytes) -> bytes:
+    most = most_expanded(content)
     try:
-        return gzip.decompress(content)
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+            expanded = packed.read(most + 1)
+        if len(expanded) > most:
+            raise OSError(f"it expands to more than {most:,} bytes, which no table does")
+        return expanded
     except (OSError, EOFError, zlib.error) as error:
         raise SchemaError(f"the file is not a whole gzip file: {error}") from None
 
@@ -89,6 +97,11 @@ def _delimited(content: bytes, reading: Reading, expected: Expected) -> Cells:
 
 def _parquet(content: bytes, reading: Reading, expected: Expected) -> Cells:
     try:
+        from pyarrow import parquet
+
+        about = parquet.ParquetFile(io.BytesIO(content)).metadata
+        if about.num_rows * about.num_columns > MOST_CELLS:
+            raise ValueError(f"it claims {about.num_rows:,} rows, more than can be read")
         frame = pd.read_parquet(io.BytesIO(content))
     except ImportError:
         raise SchemaError(
@@ -102,6 +115,7 @@ def _parquet(content: bytes, reading: Reading, expected: Expected) -> Cells:
 
 def _excel(content: bytes, reading: Reading, expected: Expected) -> Cells:
     try:
+        refuse_bomb(content)
         sheets = pd.read_excel(
             io.BytesIO(content), sheet_name=None, header=None, dtype=object, na_filter=False
         )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tapas._files import write_bytes
+from tapas._files import refuse_bomb, write_bytes
 from tapas.datasets._columns import Column
 from tapas.datasets._encoding import EncodedTable
 from tapas.errors import StoreError
@@ -79,7 +79,9 @@ def read_table(
 ) -> tuple[EncodedTable, dict[str, Any]]:
     """Read a table that `write_table` wrote, and the JSON values beside it."""
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as packed:
+        content = Path(path).read_bytes()
+        refuse_bomb(content)
+        with np.load(io.BytesIO(content), allow_pickle=False) as packed:
             arrays = {name: packed[name] for name in ("codes", "numbers")}
             notes = json.loads(packed["notes"].tobytes())
         return unpack_table(arrays, notes, columns), notes["extra"]
