@@ -20,6 +20,7 @@ from tapas.attacks import (
     ClosestDistanceMIA,
     EnsembleAttack,
     GroundhogAttack,
+    MarginalsAttack,
     NearnessAttack,
     SubsetAttack,
 )
@@ -49,7 +50,7 @@ GENERATORS: dict[str, Generator] = {
     "copula": GaussianCopula(),
     "smote": Smote(),
 }
-COLUMNS = ("closest", "groundhog", "subsets", "transferred", "nearness", "ensemble")
+COLUMNS = ("closest", "groundhog", "subsets", "transferred", "nearness", "tree", "ensemble")
 
 
 def load(folder: Path, table: str) -> TabularDataset:
@@ -105,6 +106,7 @@ def row(data: TabularDataset, name: str, releases: int, seed: int) -> dict[str, 
         SubsetAttack(label="subsets"),
         SubsetAttack(transfer=True, label="transferred"),
         NearnessAttack(label="nearness"),
+        MarginalsAttack(label="tree"),
         EnsembleAttack(label="ensemble"),
     )
     threat_model = game(data, GENERATORS[name], seed)

@@ -91,9 +91,10 @@ PUBLIC = {
         FeatureBasedSetClassifier GroundhogAttack HammingDistance HistSetFeature
         ImputationAIA InferenceAttack LabelOnlyAIA LabelOnlyMIA LiRA LikelihoodAttack
         LinkabilityAttack LocalNeighbourhoodAttack RecordEnsembleAttack SinglingOutAttack
-        LocalNeighboursWithReference LossMIA LpDistance MixedDistance ModifiedEntropyMIA
+        LocalNeighboursWithReference LossMIA LpDistance MarginalsAttack MixedDistance
+        ModifiedEntropyMIA
         NaiveSetFeature NearnessAttack ProbabilityEstimationAttack PropertyClassifier QuantileMIA
-        RandomTargetedQueryFeature RehearsedMIA RuleBasedMIA SetClassifier SetFeature
+        QueryAttack RandomTargetedQueryFeature RehearsedMIA RuleBasedMIA SetClassifier SetFeature
         ShadowModellingAttack StadlerNaiveSetFeature SubsetAttack SyntheticPredictorAttack
         TrainableThresholdAttack nearest_record_diagnostics sklearnDensityEstimator""",
     "report": """ALL_METRICS DEFAULT_METRICS AIAttackReport AIAttackSummary AttackSummary AuditPage

@@ -71,6 +71,8 @@ LEAST = {
     "SubsetAttack": 0.9,
     "NearnessAttack": 0.9,
     "LikelihoodAttack": 0.9,
+    "MarginalsAttack": 0.7,
+    "QueryAttack": 0.75,
     "EnsembleAttack": 0.9,
     "LossMIA": 0.9,
     "ConfidenceMIA": 0.9,

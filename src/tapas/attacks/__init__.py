@@ -7,6 +7,7 @@ from tapas.attacks.features._corr_feature import CorrSetFeature
 from tapas.attacks.features._groundhog import GroundhogAttack
 from tapas.attacks.features._hist_feature import HistSetFeature
 from tapas.attacks.features._naive_feature import NaiveSetFeature, StadlerNaiveSetFeature
+from tapas.attacks.features._query_attack import QueryAttack
 from tapas.attacks.features._query_feature import RandomTargetedQueryFeature
 from tapas.attacks.features._set_classifiers import FeatureBasedSetClassifier, SetClassifier
 from tapas.attacks.features._set_features import CombinedSetFeatures, SetFeature
@@ -45,6 +46,7 @@ from tapas.attacks.tables._guideline import (
 )
 from tapas.attacks.tables._likelihood import LikelihoodAttack
 from tapas.attacks.tables._local_neighbourhood import LocalNeighbourhoodAttack
+from tapas.attacks.tables._marginals import MarginalsAttack
 from tapas.attacks.tables._nearest_record import nearest_record_diagnostics
 from tapas.attacks.tables._nearness import NearnessAttack
 from tapas.attacks.tables._neighbours_with_reference import LocalNeighboursWithReference
@@ -84,6 +86,7 @@ __all__ = [
     "LocalNeighboursWithReference",
     "LossMIA",
     "LpDistance",
+    "MarginalsAttack",
     "MixedDistance",
     "ModifiedEntropyMIA",
     "NaiveSetFeature",
@@ -91,6 +94,7 @@ __all__ = [
     "ProbabilityEstimationAttack",
     "PropertyClassifier",
     "QuantileMIA",
+    "QueryAttack",
     "RandomTargetedQueryFeature",
     "RecordEnsembleAttack",
     "RehearsedMIA",

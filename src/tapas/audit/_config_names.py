@@ -87,7 +87,9 @@ class Names:
             inner = value.get("parameters") or {}
             if not isinstance(value["use"], str) or not isinstance(inner, dict):
                 raise ConfigError(f"{self.where}: {key}: use is a name, parameters are keys")
-            return self.make(value["use"], inner, None, rooms, key, parts=True)
+            # An attack may be told the generator that it is after.
+            beside = ("generators",) if rooms == ("attacks",) else ()
+            return self.make(value["use"], inner, None, (*rooms, *beside), key, parts=True)
         if isinstance(value, list):
             return [self._value(item, rooms, f"{key}[{i}]") for i, item in enumerate(value)]
         return value

@@ -115,6 +115,14 @@ class BayesianNetwork(TableGenerator):
                 tuple(names[i] for i in parents), tuple(sizes[i] for i in parents), cumulative
             )
 
+    def selected_columns(self) -> list[tuple[int, ...]]:
+        """Positions of every column with its parents."""
+        position = {column.name: place for place, column in enumerate(self.schema_.columns)}
+        return [
+            tuple(position[one] for one in (*parents, name))
+            for name, parents in self.parents_.items()
+        ]
+
     def log_factors(self, dataset: TabularDataset) -> np.ndarray:
         """Log probability of each column given its parents, (records, columns)."""
         table = dataset.table

@@ -116,6 +116,10 @@ class MST(DPGenerator):
             for (i, j), counts in self.two_way_counts_.items()
         }
 
+    def selected_columns(self) -> list[tuple[int, ...]]:
+        """Positions of the columns of every marginal that was measured."""
+        return [*((column,) for column in range(len(self.marginals_))), *self.edges_]
+
     def _log_factors(self, cells: np.ndarray) -> np.ndarray:
         rows = estimated_rows(self.one_way_counts_)
         found = np.empty(cells.shape)

@@ -113,6 +113,10 @@ class PrivBayes(DPGenerator):
         rows = estimated_rows(self.counts_)
         self.conditionals_ = [_conditional(projected(counts, rows)) for counts in self.counts_]
 
+    def selected_columns(self) -> list[tuple[int, ...]]:
+        """Positions of every column with its parents."""
+        return [(*node.parents, node.column) for node in self.network_]
+
     def _log_factors(self, cells: np.ndarray) -> np.ndarray:
         sizes, rows = self.domain_.sizes, estimated_rows(self.counts_)
         found = np.empty(cells.shape)

@@ -1,0 +1,221 @@
+"""Attacks by the marginals that a generator keeps: what the release says beside other records."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from tapas._random import stream
+from tapas._validate import check_count
+from tapas.attacks._criteria import CriterionLike
+from tapas.attacks._masked_targets import table_briefing
+from tapas.attacks._threshold import TrainableThresholdAttack
+from tapas.datasets import TabularDataset
+from tapas.errors import ConfigError
+from tapas.game import Briefing, Kind, Release, Samples, ValueObserver
+
+__all__ = ["MarginalsAttack"]
+
+BINS = 10
+
+
+@runtime_checkable
+class SelectsMarginals(Protocol):
+    """A generator that says which columns it looked at together, once fitted."""
+
+    def fit(self, dataset: TabularDataset) -> object:
+        """Learn."""
+
+    def selected_columns(self) -> list[tuple[int, ...]]:
+        """Positions of the columns of every marginal that it kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class MarginalsObserver(ValueObserver):
+    """Compares marginals of a release with those of other records, at the cells of each target.
+
+    Attributes
+    ----------
+    weights : dict or None
+        Weight of each marginal, a tuple of columns; None takes the tree of each release.
+    logarithmic : bool
+    """
+
+    weights: Mapping[tuple[int, ...], float] | None
+    logarithmic: bool
+
+    def __call__(
+        self, release: Release, briefing: Briefing, *, rng: np.random.Generator
+    ) -> np.ndarray:
+        about = table_briefing(briefing)
+        held = about.reference("MarginalsAttack")
+        codes, sizes = coded((release.table, held, about.targets), held)
+        released, known, targets = codes
+        weights = tree_weights(released, sizes) if self.weights is None else self.weights
+        found = np.zeros(about.num_targets)
+        for columns, weight in weights.items():
+            places = [_places(part, columns, sizes) for part in (released, known, targets)]
+            here, there = (_shares(part, places[2]) for part in places[:2])
+            found += weight * (np.log(here / there) if self.logarithmic else here / there)
+        return found
+
+
+class MarginalsAttack(TrainableThresholdAttack):
+    """What the marginals that a generator keeps say of the target, beside those of other records.
+
+    Idea
+        Generators that count (trees, networks) keep some marginals of the private data and no
+        others. A member adds one to its own cell of each of these.
+    Needs
+        Auxiliary data; training trials unless the threshold is given. A generator of yours tells
+        which marginals it kept by ``selected_columns()``, as `BayesianNetwork`, `MST` and
+        `PrivBayes` do.
+    Score
+        ``sum over marginals M of w_M log(p_released(M) / p_known(M))`` at the target's cells,
+        numbers in ten bins. With a `generator`, w_M is how often it keeps M when it is fitted to
+        known records. Without, the marginals are those of the tree of greatest mutual information
+        in the release itself, and the score is the log-likelihood ratio of that tree: pairs of
+        columns count once, columns once less than they have neighbours.
+    Reference
+        Golob et al. (2024), "Privacy vulnerabilities in marginals-based synthetic data",
+        arXiv:2410.05506 (MAMA-MIA); for the tree, Jimenez et al. (2025), "TAMIS: tailored
+        membership inference attacks on synthetic data", arXiv:2504.00758.
+
+    Parameters
+    ----------
+    generator : Generator, optional
+        The one that is attacked.
+    fits : int
+        How often it is fitted to find what it keeps.
+    logarithmic : bool
+        Whether ratios are added as logarithms; False adds them as they are, as published.
+    criterion : str or tuple
+        See `TrainableThresholdAttack`.
+    label : str, optional
+    """
+
+    goals: ClassVar[tuple[Kind, ...]] = ("membership",)
+    needs_auxiliary: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        generator: SelectsMarginals | None = None,
+        fits: int = 10,
+        logarithmic: bool = True,
+        criterion: CriterionLike = "accuracy",
+        label: str | None = None,
+    ) -> None:
+        super().__init__(criterion)
+        if generator is not None and not isinstance(generator, SelectsMarginals):
+            raise ConfigError(
+                f"generator must have fit and selected_columns(), as MST has; "
+                f"{type(generator).__name__} has not: leave it out, and the tree of each release "
+                f"is used"
+            )
+        self.generator = generator
+        self.fits = check_count(fits, "fits", minimum=1)
+        self.logarithmic = logarithmic
+        self._label = label or f"Marginals({'tree' if generator is None else 'kept'})"
+
+    def observer(self, briefing: Briefing, samples: Samples) -> MarginalsObserver:
+        """Find out which marginals the generator keeps."""
+        if self.generator is None:
+            return MarginalsObserver(None, self.logarithmic)
+        held = table_briefing(briefing).reference(self.label)
+        return MarginalsObserver(self._kept(held, self.generator), self.logarithmic)
+
+    def _kept(
+        self, held: TabularDataset, generator: SelectsMarginals
+    ) -> dict[tuple[int, ...], float]:
+        """How often each marginal is kept, in fits to random halves of the known records."""
+        counted: Counter[tuple[int, ...]] = Counter()
+        for number in range(self.fits):
+            rows = stream(0, number).permutation(len(held))[: max(1, len(held) // 2)]
+            generator.fit(held.take(rows))
+            counted.update({tuple(sorted(columns)) for columns in generator.selected_columns()})
+        return {columns: times / self.fits for columns, times in sorted(counted.items())}
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return self._label
+
+
+def coded(
+    tables: Sequence[TabularDataset], known: TabularDataset
+) -> tuple[list[np.ndarray], list[int]]:
+    """Every value as a small integer, (columns, rows); numbers by deciles of the known records."""
+    codes: list[list[np.ndarray]] = [[] for _ in tables]
+    sizes = []
+    for column in known.table.columns:
+        parts = [table.table.column(column.name) for table in tables]
+        if column.is_coded:
+            size = len(column.values or ()) + 1
+            parts = [part.astype(np.intp) % size for part in parts]
+        else:
+            held = known.table.column(column.name)
+            present = held[~np.isnan(held)]
+            shares = np.arange(1, BINS) / BINS
+            edges = np.unique(np.quantile(present, shares)) if len(present) else np.empty(0)
+            size = len(edges) + 2
+            parts = [
+                np.where(np.isnan(part), size - 1, np.searchsorted(edges, part, "right"))
+                for part in parts
+            ]
+        sizes.append(size)
+        for rows, part in zip(codes, parts, strict=True):
+            rows.append(part)
+    return [np.array(rows, dtype=np.intp) for rows in codes], sizes
+
+
+def tree_weights(codes: np.ndarray, sizes: Sequence[int]) -> dict[tuple[int, ...], float]:
+    """The tree of greatest mutual information: its pairs, and its columns as often as too many."""
+    edges = spanning_tree(mutual_information(codes, sizes))
+    weights: dict[tuple[int, ...], float] = dict.fromkeys(edges, 1.0)
+    for column in range(len(sizes)):
+        weights[(column,)] = 1.0 - sum(column in edge for edge in edges)
+    return weights
+
+
+def mutual_information(codes: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """Of every two columns, in nats."""
+    found = np.zeros((len(sizes), len(sizes)))
+    for one in range(len(sizes)):
+        for other in range(one):
+            shape = (sizes[one], sizes[other])
+            counts = np.bincount(codes[one] * shape[1] + codes[other], minlength=np.prod(shape))
+            joint = counts.reshape(shape) / max(1, codes.shape[1])
+            apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+            met = joint > 0
+            found[one, other] = (joint[met] * np.log(joint[met] / apart[met])).sum()
+    return found + found.T
+
+
+def spanning_tree(similarity: np.ndarray) -> list[tuple[int, int]]:
+    """The tree over all columns whose edges have the greatest sum."""
+    joined, edges = [0], []
+    while len(joined) < len(similarity):
+        left = np.setdiff1d(np.arange(len(similarity)), joined)
+        block = similarity[joined][:, left]
+        row, column = np.unravel_index(int(np.argmax(block)), block.shape)
+        one, other = joined[row], int(left[column])
+        edges.append((min(one, other), max(one, other)))
+        joined.append(other)
+    return edges
+
+
+def _places(codes: np.ndarray, columns: tuple[int, ...], sizes: Sequence[int]) -> np.ndarray:
+    """The cell of each record in a marginal."""
+    found = codes[columns[0]]
+    for column in columns[1:]:
+        found = found * sizes[column] + codes[column]
+    return found
+
+
+def _shares(places: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """Share of records in each cell that is asked for; half a record more is never none."""
+    ordered = np.sort(places)
+    first, last = (np.searchsorted(ordered, asked, side=side) for side in ("left", "right"))
+    return (last - first + 0.5) / (len(places) + 0.5)
