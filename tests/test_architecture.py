@@ -102,11 +102,12 @@ PUBLIC = {
         BinaryLabelInferenceAttackSummary EffectiveEpsilonReport
         LabelInferenceAttackSummary MIAttackReport MIAttackSummary ROCReport Report Change
         ComparisonPage RecordComparison compare_records runs_page""",
-    "models": """Access AccessError CallableModel CallableTrainer Classifier
-        EncodedModel Inputs MLPModel Model OneHotInputs OnnxModel QueryBudgetError
-        RecordEncoding RecordedModel RecordedModels Records RemoteModel ShapedModel
-        ShapedTrainer Shown ShownModel ShownTrainer SklearnModel SklearnTrainer
-        TorchMLPTrainer TorchModel Trainer TrainingSets as_model records_from_table""",
+    "models": """FITS Access AccessError CallableModel CallableTrainer Classifier
+        EncodedModel Form Inputs ListedModel ListedTrainer Listing MLPModel Model OneHotInputs
+        OnnxModel QueryBudgetError RecordEncoding RecordedModel RecordedModels Records
+        RemoteModel ResidualModel ResidualTrainer ShapedModel ShapedTrainer Shown ShownModel
+        ShownTrainer SklearnModel SklearnTrainer TorchMLPTrainer TorchModel Trainer TrainingSets
+        as_model records_from_table with_targets""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared CountsRightGuesses Game Goal Judgement Kind Ledger MethodObserver ModelBriefing
         Needs Observation Observer Phase Player PlaysConcurrently Relation Release Samples

@@ -12,6 +12,7 @@ from tapas.errors import SchemaError
 from tapas.models import CallableTrainer, Records, as_model
 from tapas.threat_models import ModelMIA
 
+pytestmark = pytest.mark.usefixtures("no_baseline")
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:400], Y[:400]
 IMAGES = X.reshape(-1, 1, 8, 8)

@@ -71,3 +71,35 @@ def test_token_numbers_stay_whole() -> None:
     with torch.no_grad():
         expected = torch.softmax(module(torch.tensor(tokens)).double(), 1).numpy()
     np.testing.assert_allclose(found, expected)
+
+
+class OfTwoInputs(torch.nn.Module):
+    """Takes token numbers and numbers, in order or by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = torch.nn.Embedding(20, 3)
+        self.last = torch.nn.Linear(7, 2)
+
+    def forward(self, tokens: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+        return self.last(torch.cat([self.words(tokens).mean(dim=1), numbers], dim=1))
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_modules_of_several_inputs(by_name: bool) -> None:
+    rng = np.random.default_rng(0)
+    tokens, numbers = rng.integers(0, 20, (80, 5)), rng.normal(size=(80, 4))
+    module = OfTwoInputs()
+    data = {"tokens": tokens, "numbers": numbers} if by_name else (tokens, numbers)
+    parts = [
+        {name: part[rows] for name, part in data.items()}
+        if isinstance(data, dict)
+        else tuple(part[rows] for part in data)
+        for rows in (slice(0, 40), slice(40, 80))
+    ]
+    y = rng.integers(0, 2, 80)
+    threat_model = ModelMIA(module, (parts[0], y[:40]), (parts[1], y[40:]), seed=0)
+    rows = np.concatenate([tokens, numbers], axis=1)
+    with torch.no_grad():
+        expected = module(torch.as_tensor(tokens), torch.as_tensor(numbers).float()).softmax(dim=1)
+    np.testing.assert_allclose(threat_model.model.predict_proba(rows), expected, atol=1e-6)

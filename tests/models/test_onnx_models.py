@@ -9,7 +9,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from tapas.errors import ConfigError, SchemaError
-from tapas.models import Access, AccessError, as_model
+from tapas.models import Access, AccessError, Form, as_model
+from tapas.threat_models import ModelMIA
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 onnx = pytest.importorskip("onnx", reason="onnx, which writes the test files, is not installed")
@@ -195,3 +196,43 @@ def test_unusable_files_are_refused(tmp_path):
     (tmp_path / "broken.onnx").write_bytes(b"not a model")
     with pytest.raises(ConfigError, match="not a usable ONNX model"):
         as_model(tmp_path / "broken.onnx")
+
+
+def test_images_and_several_inputs_reach_a_file_in_their_shape(tmp_path):
+    image = helper.make_tensor_value_info("image", TensorProto.FLOAT, [None, 1, 2, 2])
+    more = helper.make_tensor_value_info("more", TensorProto.FLOAT, [None, 3])
+    answer = helper.make_tensor_value_info("y", TensorProto.FLOAT, [None, 3])
+    rng = np.random.default_rng(0)
+    images, numbers = rng.normal(size=(40, 1, 2, 2)), rng.normal(size=(40, 3))
+    labels = rng.integers(0, 3, 40)
+    sums = [
+        helper.make_node("Flatten", ["image"], ["flat"]),
+        helper.make_node("MatMul", ["flat", "w"], ["z"]),
+    ]
+    weights = onnx.numpy_helper.from_array(rng.normal(size=(4, 3)).astype(np.float32), "w")
+    alone = [*sums, helper.make_node("Softmax", ["z"], ["y"])]
+    both = [
+        *sums,
+        helper.make_node("Add", ["z", "more"], ["a"]),
+        helper.make_node("Softmax", ["a"], ["y"]),
+    ]
+    one = _save(tmp_path / "one.onnx", alone, [image], [answer], [weights])
+    two = _save(tmp_path / "two.onnx", both, [image, more], [answer], [weights])
+    flat = images.reshape(40, 4) @ onnx.numpy_helper.to_array(weights)
+    for path, data, logits in (
+        (one, images, flat),
+        (two, (images, numbers), flat + numbers),
+        (two, {"more": numbers, "image": images}, flat + numbers),
+    ):
+        parts = [_half(data, half) for half in (slice(0, 20), slice(20, 40))]
+        model = as_model(path, [0, 1, 2])
+        threat_model = ModelMIA(model, (parts[0], labels[:20]), (parts[1], labels[20:]), seed=0)
+        expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        rows = Form.rows(data)
+        np.testing.assert_allclose(threat_model.model.predict_proba(rows), expected, atol=1e-5)
+
+
+def _half(data, half):
+    if isinstance(data, dict):
+        return {name: part[half] for name, part in data.items()}
+    return tuple(part[half] for part in data) if isinstance(data, tuple) else data[half]

@@ -6,6 +6,7 @@ from tapas.models._callable import CallableModel
 from tapas.models._encoding import RecordEncoding
 from tapas.models._estimators import Classifier
 from tapas.models._inputs import Inputs
+from tapas.models._listed import ListedModel, ListedTrainer, Listing
 from tapas.models._mlp import MLPModel
 from tapas.models._mlp_trainer import TorchMLPTrainer
 from tapas.models._model import Model, QueryBudgetError
@@ -14,7 +15,8 @@ from tapas.models._onnx import OnnxModel
 from tapas.models._recorded import RecordedModel, RecordedModels
 from tapas.models._records import Records
 from tapas.models._remote import RemoteModel
-from tapas.models._shaped import ShapedModel, ShapedTrainer
+from tapas.models._residuals import FITS, ResidualModel, ResidualTrainer, with_targets
+from tapas.models._shaped import Form, ShapedModel, ShapedTrainer
 from tapas.models._shown import Shown, ShownModel, ShownTrainer
 from tapas.models._sklearn import SklearnModel
 from tapas.models._sklearn_trainer import SklearnTrainer
@@ -25,13 +27,18 @@ from tapas.models._training_sets import TrainingSets
 from tapas.models._views import EncodedModel
 
 __all__ = [
+    "FITS",
     "Access",
     "AccessError",
     "CallableModel",
     "CallableTrainer",
     "Classifier",
     "EncodedModel",
+    "Form",
     "Inputs",
+    "ListedModel",
+    "ListedTrainer",
+    "Listing",
     "MLPModel",
     "Model",
     "OneHotInputs",
@@ -42,6 +49,8 @@ __all__ = [
     "RecordedModels",
     "Records",
     "RemoteModel",
+    "ResidualModel",
+    "ResidualTrainer",
     "ShapedModel",
     "ShapedTrainer",
     "Shown",
@@ -55,4 +64,5 @@ __all__ = [
     "TrainingSets",
     "as_model",
     "records_from_table",
+    "with_targets",
 ]

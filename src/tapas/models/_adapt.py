@@ -2,14 +2,18 @@
 
 import os
 import sys
-from typing import cast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
 
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from tapas._validate import check_choice
 from tapas.errors import ConfigError
 from tapas.models._callable import CallableModel
 from tapas.models._estimators import FittedClassifier
+from tapas.models._inputs import Inputs
 from tapas.models._model import BATCH_SIZE, Model
 from tapas.models._outputs import OUTPUTS
 from tapas.models._sklearn import SklearnModel
@@ -61,7 +65,7 @@ def as_model(
         return model if classes is None else model.aligned(classes)
     function = getattr(obj, "predict_proba", obj)
     if not callable(function):
-        function = getattr(obj, "predict", obj)  # boosters and networks that have nothing else
+        function = predict_of(obj)  # boosters and networks that have nothing else
     if callable(function):
         if classes is None:
             raise ConfigError(
@@ -78,3 +82,37 @@ def as_model(
 def _is_torch_module(obj: object) -> bool:
     torch = sys.modules.get("torch")  # a module cannot exist before torch was imported
     return torch is not None and isinstance(obj, torch.nn.Module)
+
+
+def predict_of(obj: object) -> object:
+    """What an object predicts with, of rows: xgboost's boosters take a matrix of their own."""
+    predict = getattr(obj, "predict", obj)
+    xgboost = sys.modules.get("xgboost")
+    if xgboost is not None and isinstance(obj, xgboost.Booster):
+        return BoosterPredict(obj, xgboost.DMatrix)
+    return predict
+
+
+@dataclass(frozen=True)
+class BoosterPredict:
+    """Predicts by a booster that takes a matrix of its own.
+
+    Attributes
+    ----------
+    booster : xgboost.Booster
+    matrix : type
+    """
+
+    booster: Any
+    matrix: Callable[..., object]
+
+    def __call__(self, X: Inputs) -> ArrayLike:
+        categories = isinstance(X, pd.DataFrame)
+        names = None if categories else self.booster.feature_names
+        return self.booster.predict(
+            self.matrix(X, feature_names=names, enable_categorical=categories)
+        )
+
+    def __spec__(self) -> dict[str, object]:
+        """The booster, by what it would be saved as."""
+        return {"booster": bytes(self.booster.save_raw())}

@@ -62,10 +62,10 @@ class CallableModel(Model):
         if self._gives_labels(raw):
             return raw
         scores = as_probabilities(raw, self._outputs or "scores", len(self.classes))
-        if scores.shape != (len(X), len(self.classes)):
+        if scores.shape[1] != len(self.classes):
             raise MechanismError(
                 f"{self.label} has {len(self.classes)} classes and returned an array of shape "
-                f"{raw.shape} for {len(X)} records"
+                f"{raw.shape}"
             )
         return self.classes[scores.argmax(axis=1)]
 

@@ -109,6 +109,18 @@ class Model(ABC):
         """Return the predicted class of every row as a position in `classes`."""
         return self._answer(X, self._checked_codes, np.empty(0, dtype=np.intp))
 
+    def answered(self, X: object, number: int, *, labels: bool = False) -> ArrayLike:
+        """Answer about records in a form of their own (several inputs, texts): `number` queries.
+
+        For views that check the answer themselves.
+        """
+        self._require(Access.LABELS if labels else Access.SCORES)
+        self._charge(number)
+        if labels and type(self)._labels is not Model._labels:
+            return self._labels(X)
+        scores = self._scores(X)
+        return self.classes[np.asarray(scores).argmax(axis=1)] if labels else scores
+
     def codes_of(self, y: ArrayLike) -> np.ndarray:
         """Return the position of each label in `classes`; an unknown label is an error."""
         return class_codes(y, self.classes)

@@ -239,6 +239,9 @@ def _feeds(inputs: list[_Place], X: Inputs) -> dict[str, np.ndarray]:
     if len(inputs) == 1:
         values = X.to_numpy() if isinstance(X, pd.DataFrame) else X
         return {inputs[0].name: _as_input(values, inputs[0])}
+    if isinstance(X, (dict, tuple)):  # several inputs, by name or in order
+        parts = X if isinstance(X, dict) else dict(zip([p.name for p in inputs], X, strict=True))
+        return {place.name: _as_input(parts[place.name], place) for place in inputs}
     if X.shape[1] != len(inputs):
         raise SchemaError(f"the model takes {len(inputs)} columns, X has {X.shape[1]}")
     feeds = {}

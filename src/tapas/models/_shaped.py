@@ -1,6 +1,11 @@
-"""Records that are no rows: images and sequences, laid out as rows for the attacks."""
+"""Records that are no rows of numbers: images, sequences, token numbers, several inputs.
 
+They are laid out as rows for the attacks, and given to the model in their own form.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,61 +13,147 @@ from numpy.typing import ArrayLike
 from tapas.models._inputs import Inputs
 from tapas.models._model import Model
 from tapas.models._trainer import Trainer
+from tapas.models._training_sets import TrainingSets
+
+Formed: TypeAlias = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How rows become what a model takes.
+
+    Attributes
+    ----------
+    shapes : tuple of tuple of int
+        Of one record, for each input.
+    types : tuple of str
+        As numpy calls them. Whole numbers stay whole, and changed ones within their range.
+    ranges : tuple of (float, float)
+        The smallest and the largest number in each input.
+    names : tuple of str or None
+        Of several inputs, where they are named.
+    single : bool
+        Whether there is one input only, which is given by itself.
+    """
+
+    shapes: tuple[tuple[int, ...], ...]
+    types: tuple[str, ...]
+    ranges: tuple[tuple[float, float], ...]
+    names: tuple[str, ...] | None = None
+    single: bool = True
+
+    @classmethod
+    def of(cls, X: Formed) -> "Form":
+        """The form of records."""
+        names = tuple(X) if isinstance(X, Mapping) else None
+        parts = _parts(X)
+        shapes = tuple(part.shape[1:] for part in parts)
+        types = tuple(part.dtype.str for part in parts)
+        ranges = tuple((float(np.nanmin(part)), float(np.nanmax(part))) for part in parts)
+        return cls(shapes, types, ranges, names, isinstance(X, np.ndarray))
+
+    @staticmethod
+    def rows(X: Formed) -> np.ndarray:
+        """Records as rows of numbers."""
+        parts = [part.reshape(len(part), -1).astype(np.float64) for part in _parts(X)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def __call__(self, X: Inputs) -> Formed:
+        """Rows as the model takes them."""
+        rows, start, parts = np.asarray(X), 0, []
+        for shape, name, (low, high) in zip(self.shapes, self.types, self.ranges, strict=True):
+            width, dtype = int(np.prod(shape, dtype=int)), np.dtype(name)
+            part = rows[:, start : start + width].reshape(len(rows), *shape)
+            if dtype.kind in "iu":
+                whole = np.rint(part)
+                part = np.where(whole == part, whole, whole.clip(low, high)).astype(dtype)
+            parts.append(part)
+            start += width
+        if self.single:
+            return parts[0]
+        return tuple(parts) if self.names is None else dict(zip(self.names, parts, strict=True))
+
+
+def _parts(X: Formed) -> list[np.ndarray]:
+    if isinstance(X, np.ndarray):
+        return [X]
+    values = X.values() if isinstance(X, Mapping) else X
+    return [np.asarray(value) for value in values]
 
 
 class ShapedModel(Model):
-    """A model of records of some shape that is asked about rows.
+    """A model of records of some form that is asked about rows.
 
     Parameters
     ----------
     model : Model
-    shape : tuple of int
-        Of one record; a row holds its values in order.
+    form : Form
     """
 
-    def __init__(self, model: Model, shape: tuple[int, ...]) -> None:
-        super().__init__(model.classes, access=model.access, batch_size=None)
+    def __init__(self, model: Model, form: Form) -> None:
+        super().__init__(model.classes, access=model.access, batch_size=model.batch_size)
         self._model = model
-        self._shape = shape
+        self._form = form
 
     @property
     def label(self) -> str:
         """Display name."""
         return self._model.label
 
-    def _scores(self, X: Inputs) -> np.ndarray:
-        return self._model.predict_proba(shaped(X, self._shape))
+    def _scores(self, X: Inputs) -> ArrayLike:
+        return self._model.answered(self._form(X), len(X))
 
-    def _labels(self, X: Inputs) -> np.ndarray:
-        return self._model.predict(shaped(X, self._shape))
+    def _labels(self, X: Inputs) -> ArrayLike:
+        return self._model.answered(self._form(X), len(X), labels=True)
 
     def _parameters(self) -> object:
-        return self._model.parameters
+        return self._model._parameters()
 
 
 @dataclass(frozen=True)
 class ShapedTrainer(Trainer):
-    """Trains on records of some shape that are given as rows.
+    """Trains on records of some form that are given as rows.
 
     Attributes
     ----------
     trainer : Trainer
-    shape : tuple of int
+    form : Form
     """
 
     trainer: Trainer
-    shape: tuple[int, ...]
+    form: Form
 
     @property
     def label(self) -> str:
         """Display name."""
         return self.trainer.label
 
+    @property
+    def models_at_once(self) -> int:
+        """As many as the trainer trains together, of records that are rows."""
+        return self.trainer.models_at_once if self._is_flat else 1
+
+    @property
+    def _is_flat(self) -> bool:
+        return self.form.single and len(self.form.shapes[0]) == 1
+
     def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
         """Train one model."""
-        return ShapedModel(self.trainer.train(shaped(X, self.shape), y, rng=rng), self.shape)
+        model = self.trainer.train(self.form(X), y, rng=rng)
+        return ShapedModel(model, self.form)
 
-
-def shaped(X: Inputs, shape: tuple[int, ...]) -> np.ndarray:
-    """Rows as records of a shape."""
-    return np.asarray(X).reshape(len(X), *shape)
+    def train_some(
+        self,
+        X: Inputs,
+        y: ArrayLike,
+        masks: TrainingSets | np.ndarray,
+        keys: Sequence[int],
+        *,
+        seed: int,
+    ) -> list[Model]:
+        """Train the models with the given numbers."""
+        if not self._is_flat:
+            return super().train_some(X, y, masks, keys, seed=seed)
+        rows = np.asarray(self.form(X))
+        trained = self.trainer.train_some(rows, y, masks, keys, seed=seed)
+        return [ShapedModel(model, self.form) for model in trained]

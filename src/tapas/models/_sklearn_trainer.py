@@ -70,13 +70,22 @@ class SklearnTrainer(Trainer):
         return clone(self.estimator)
 
     def _fitted(self, X: Inputs, y: np.ndarray, rng: np.random.Generator) -> Classifier:
-        estimator = self._unfitted()
-        names = sorted(
-            name
-            for name in estimator.get_params(deep=True)
-            if name == "random_state" or name.endswith("__random_state")
-        )
-        estimator.set_params(**{name: integer_seed(rng) for name in names})
-        with seeded_globals(integer_seed(rng)):
-            estimator.fit(X, y)
-        return estimator
+        return fitted_clone(self.estimator, X, y, rng)
+
+
+def fitted_clone(
+    estimator: Classifier, X: Inputs, y: np.ndarray, rng: np.random.Generator
+) -> Classifier:
+    """A clone of an estimator, fitted; every ``random_state`` in it gets a seed of its own."""
+    from sklearn.base import clone
+
+    fitted = clone(estimator)
+    names = sorted(
+        name
+        for name in fitted.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    )
+    fitted.set_params(**{name: integer_seed(rng) for name in names})
+    with seeded_globals(integer_seed(rng)):
+        fitted.fit(X, y)
+    return fitted

@@ -72,13 +72,23 @@ class TorchModel(Model):
 
         like = next(self._module.parameters(), torch.empty(0))
         takes_tokens = any(isinstance(part, torch.nn.Embedding) for part in self._module.modules())
-        inputs = torch.as_tensor(_numbers(X)).to(device=like.device)
-        inputs = inputs.round().long() if takes_tokens else inputs.to(dtype=like.dtype)
+
+        def tensor(part: Inputs) -> torch.Tensor:
+            whole = not isinstance(part, pd.DataFrame) and part.dtype.kind in "iu"
+            numbers = torch.as_tensor(_numbers(part)).to(device=like.device)
+            tokens = takes_tokens and (whole or not several)
+            return numbers.round().long() if tokens else numbers.to(dtype=like.dtype)
+
+        several = isinstance(X, (tuple, Mapping))
+        given = X.values() if isinstance(X, Mapping) else X if several else (X,)
+        inputs = [tensor(part) for part in given]
+        named = dict(zip(X, inputs, strict=True)) if isinstance(X, Mapping) else {}
         was_training = self._module.training
         self._module.eval()
         try:
             with torch.no_grad():
-                raw = _first_output(self._module(inputs)).detach().cpu()
+                answer = self._module(**named) if named else self._module(*inputs)
+                raw = _first_output(answer).detach().cpu()
         finally:
             self._module.train(was_training)
         return (raw.double() if raw.is_floating_point() else raw).numpy()

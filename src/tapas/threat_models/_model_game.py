@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -56,6 +56,8 @@ class ModelMembershipGame(GameDefaults):
     seed : int
     data_label : str
     timeout : float or None
+    inputs : {"", "read", "change"}
+        What attacks can do with the inputs of records.
     """
 
     model: Model
@@ -71,6 +73,7 @@ class ModelMembershipGame(GameDefaults):
     seed: int
     data_label: str
     timeout: float | None = None
+    inputs: Literal["", "read", "change"] = "change"
 
     # -- what it is --------------------------------------------------------------------------
 
@@ -85,7 +88,7 @@ class ModelMembershipGame(GameDefaults):
         return MEMBERSHIP
 
     def _identity(self) -> Mapping[str, object]:
-        left_out = {"budget", "timeout", "data_label"}
+        left_out = {"budget", "timeout", "data_label", "inputs"}
         if self.trainer is None or self.trainer.models_at_once == 1:
             # Each shadow model is trained by itself: how many there are makes no difference.
             left_out.add("num_shadows")
@@ -106,6 +109,7 @@ class ModelMembershipGame(GameDefaults):
             inside=self.train_on_targets,
             budget=self.budget,
             spent=self.queries_spent,
+            inputs=self.inputs,
         )
 
     @cached_property

@@ -17,23 +17,18 @@ from tapas.models import (
     Classifier,
     Model,
     Records,
-    ShapedModel,
-    ShapedTrainer,
     Shown,
     ShownModel,
     ShownTrainer,
-    SklearnTrainer,
     Trainer,
-    as_model,
 )
 from tapas.results import JudgedRecords
 from tapas.threat_models._judging import judge_more
+from tapas.threat_models._layouts import Layout, layout_for
 from tapas.threat_models._model_game import ModelMembershipGame
 from tapas.threat_models._model_records import (
     RecordsLike,
-    as_records,
     check_same_columns,
-    shape_of,
 )
 from tapas.threat_models._shadow_data import ShadowData
 
@@ -108,17 +103,14 @@ class ModelMIA(GameThreatModel):
         label: str = "records",
     ) -> None:
         super().__init__(n_jobs=n_jobs, executor=executor)
-        audited, shadows = as_model(model), _as_trainer(trainer)
-        shape = shape_of(members, "members")
-        if shape is not None:
-            audited = ShapedModel(audited, shape)
-            shadows = None if shadows is None else ShapedTrainer(shadows, shape)
+        self._layout = layout_for(model, members)
+        audited, shadows = self._layout.model(model), self._layout.trainer(trainer)
         if shown is not None:
             audited = ShownModel(audited, shown)
             shadows = None if shadows is None else ShownTrainer(shadows, shown)
         allowed = Access.parse(access)
         audited.restricted(allowed)
-        sides = _checked_sides(audited, members, non_members)
+        sides = _checked_sides(self._layout, audited, members, non_members)
         seed = resolve_seed(seed)
         keys = (sides[0].row_keys(), sides[1].row_keys())
         compared = compare_sides(keys, seed)
@@ -132,7 +124,7 @@ class ModelMIA(GameThreatModel):
             access=allowed,
             known=known,
             candidates=judged,
-            population=_checked_population(population, audited, sides[0]),
+            population=_checked_population(self._layout, population, audited, sides[0]),
             trainer=shadows,
             num_shadows=check_count(num_shadows, "num_shadows", minimum=2),
             num_members=len(sides[0]),
@@ -140,6 +132,7 @@ class ModelMIA(GameThreatModel):
             budget=None if budget is None else check_count(budget, "budget"),
             seed=seed,
             data_label=label,
+            inputs=self._layout.inputs,
         )
 
     @property
@@ -192,7 +185,7 @@ class ModelMIA(GameThreatModel):
         false_alarms : float
             At most this share of non-members is decided to be members.
         """
-        more = as_records(records, "records")
+        more = self._layout.records(records, "records")
         check_same_columns(more, self._game.candidates.records, "records")
         self.model.codes_of(more.y)
         self._warn_of_given(more)
@@ -219,9 +212,12 @@ class ModelMIA(GameThreatModel):
 
 
 def _checked_sides(
-    model: Model, members: RecordsLike, non_members: RecordsLike
+    layout: Layout, model: Model, members: RecordsLike, non_members: RecordsLike
 ) -> tuple[Records, Records]:
-    inside, outside = as_records(members, "members"), as_records(non_members, "non_members")
+    inside, outside = (
+        layout.records(side, name)
+        for side, name in ((members, "members"), (non_members, "non_members"))
+    )
     check_same_columns(outside, inside, "non_members")
     for records in (inside, outside):
         model.codes_of(records.y)
@@ -229,17 +225,13 @@ def _checked_sides(
 
 
 def _checked_population(
-    population: RecordsLike | ShadowData | None, model: Model, members: Records
+    layout: Layout, population: RecordsLike | ShadowData | None, model: Model, members: Records
 ) -> Records | ShadowData | None:
+    if isinstance(population, ShadowData) and layout.inputs != "change":
+        raise ThreatModelError("such records cannot be made up: give a population")
     if population is None or isinstance(population, ShadowData):
         return population
-    records = as_records(population, "population")
+    records = layout.records(population, "population")
     check_same_columns(records, members, "population")
     model.codes_of(records.y)
     return records
-
-
-def _as_trainer(trainer: Trainer | Classifier | None) -> Trainer | None:
-    if trainer is None or isinstance(trainer, Trainer):
-        return trainer
-    return SklearnTrainer(trainer)

@@ -1,7 +1,7 @@
 """Records that are given to a threat model about a trained model."""
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -21,34 +21,30 @@ class LabelledItems(Protocol):
     def __getitem__(self, number: int, /) -> Sequence[ArrayLike]: ...
 
 
-RecordsLike = (
-    Records | tuple[pd.DataFrame | ArrayLike, ArrayLike] | Sequence[ArrayLike] | LabelledItems
-)
+RecordsLike = Records | tuple[Any, ArrayLike] | Sequence[Any] | LabelledItems
 
 
 def as_records(given: RecordsLike, name: str) -> Records:
-    """Read (X, y), labelled items or `Records`; records that are no rows are laid out as such."""
-    if isinstance(given, Records):
-        return given
-    X, y = _pair(given, name)
-    if not isinstance(X, pd.DataFrame) and X.ndim > 2:
-        X = X.reshape(len(X), -1)
-    return Records(X, y)
+    """Read (X, y) or labelled items whose inputs are rows, or `Records`."""
+    return given if isinstance(given, Records) else Records(*pair(given, name))
 
 
-def shape_of(given: RecordsLike, name: str) -> tuple[int, ...] | None:
-    """Shape of one record where that is no row: an image, a sequence of vectors."""
-    if isinstance(given, Records):
-        return None
-    X, _ = _pair(given, name)
-    return X.shape[1:] if not isinstance(X, pd.DataFrame) and X.ndim > 2 else None
+def is_sparse(X: object) -> bool:
+    """Whether inputs are a matrix of scipy.sparse."""
+    return hasattr(X, "tocsr")
 
 
-def _pair(given: RecordsLike, name: str) -> tuple[pd.DataFrame | np.ndarray, np.ndarray]:
-    items = getattr(given, "dataset", given)  # that of a data loader
+def is_texts(X: object) -> bool:
+    """Whether inputs are texts: one each, not columns of them."""
+    return isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "OU"
+
+
+def pair(given: RecordsLike, name: str) -> tuple[Any, np.ndarray]:
+    """Inputs, in whatever form, and classes."""
+    items: Any = getattr(given, "dataset", given)  # that of a data loader
     if isinstance(items, (tuple, list)) and len(items) == 2:
         X, y = items
-        return (X if isinstance(X, pd.DataFrame) else np.asarray(X)), np.asarray(y)
+        return _inputs(X, name), np.asarray(y)
     refused = (tuple, list, str, np.ndarray, pd.DataFrame, pd.Series)
     if isinstance(items, refused) or not isinstance(items, LabelledItems):
         raise SchemaError(
@@ -58,6 +54,23 @@ def _pair(given: RecordsLike, name: str) -> tuple[pd.DataFrame | np.ndarray, np.
     rows = [items[number] for number in range(len(items))]
     X = np.stack([np.asarray(row[0]) for row in rows])
     return X, np.asarray([np.asarray(row[1]).item() for row in rows])
+
+
+def _inputs(X: Any, name: str) -> Any:
+    """Inputs as a frame, an array, a sparse matrix, texts, or several arrays."""
+    if isinstance(X, pd.DataFrame) or is_sparse(X):
+        return X
+    if isinstance(X, Mapping):
+        return {str(key): np.asarray(value) for key, value in X.items()}
+    several = isinstance(X, tuple) and len(X) > 1 and all(np.ndim(part) > 1 for part in X)
+    if several and len({len(part) for part in X}) == 1:
+        return tuple(np.asarray(part) for part in X)
+    if isinstance(X, pd.Series):
+        X = X.to_numpy(dtype=object)
+    found = np.asarray(X)
+    if found.ndim == 1 and found.dtype.kind not in "OU":
+        raise SchemaError(f"{name}: X must have a row for each record, got shape {found.shape}")
+    return found
 
 
 def check_same_columns(records: Records, reference: Records, name: str) -> None:

@@ -39,7 +39,7 @@ class PredictionsGame(ModelMembershipGame):
     @property
     def setting(self) -> Setting:
         """What the game offers to attacks: answers, and nothing of the records."""
-        return replace(super().setting, name="PredictionsMIA", inputs="")
+        return replace(super().setting, name="PredictionsMIA")
 
     @cached_property
     def inputs_alone(self) -> np.ndarray | None:
@@ -146,6 +146,7 @@ class PredictionsMIA(GameThreatModel):
             budget=None,
             seed=seed,
             data_label="predictions",
+            inputs="",
             trained_on=given.reference_members,
         )
 

@@ -1,0 +1,173 @@
+"""Models that predict numbers, or several things at once: how far they are off is what is read.
+
+A record carries what it should be predicted as in its last columns. The model is asked about the
+others, and answers how well that fits: with probability exp(-r) it does, r being the mean residual.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from tapas._random import integer_seed, seeded_globals, stream
+from tapas.errors import MechanismError
+from tapas.models._access import Access
+from tapas.models._estimators import Classifier, display_name
+from tapas.models._inputs import Inputs, some_rows
+from tapas.models._model import Model
+from tapas.models._sklearn_trainer import fitted_clone
+from tapas.models._trainer import CallableTrainer, Trainer, checked_training_data
+from tapas.models._training_sets import TrainingSets
+
+FITS = "fits"
+CLASSES = ("does not fit", FITS)
+TARGET = "target "  # begins the names of columns that hold what should be predicted
+SMALLEST = 1e-12
+
+
+class Predictor(Protocol):
+    """Something fitted that predicts: numbers, or with ``predict_proba`` several classes."""
+
+    def predict(self, X: Inputs) -> ArrayLike:
+        """What is predicted for each row."""
+
+
+def with_targets(X: Inputs, targets: np.ndarray) -> Inputs:
+    """Records with what should be predicted in their last columns."""
+    if isinstance(X, pd.DataFrame):
+        more = {f"{TARGET}{place}": column for place, column in enumerate(targets.T)}
+        return X.reset_index(drop=True).assign(**more)
+    return np.column_stack([X, targets])
+
+
+class ResidualModel(Model):
+    """How well the predictions of a model fit.
+
+    Parameters
+    ----------
+    predictor : object
+        With ``predict``, or ``predict_proba`` that gives a list; or a callable.
+    scales : ndarray
+        Of each number that is predicted: a residual of this size has probability 1/e.
+    several : sequence of ndarray, optional
+        Of several classifications: the classes of each, which records carry by their position.
+    """
+
+    def __init__(
+        self,
+        predictor: Predictor | Callable[..., ArrayLike],
+        scales: np.ndarray,
+        several: Sequence[np.ndarray] | None = None,
+    ) -> None:
+        super().__init__(CLASSES, access=Access.PARAMETERS)
+        self._predictor = predictor
+        self._scales = np.asarray(scales, dtype=float)
+        self._several = several
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return display_name(self._predictor)
+
+    def _parameters(self) -> object:
+        return self._predictor
+
+    def _scores(self, X: Inputs) -> np.ndarray:
+        width = X.shape[1] - len(self._scales)
+        if isinstance(X, pd.DataFrame):
+            inputs, targets = X.iloc[:, :width], X.iloc[:, width:].to_numpy(dtype=float)
+        else:
+            inputs, targets = X[:, :width], X[:, width:]
+        fits = np.exp(-self._residuals(inputs, targets).mean(axis=1))
+        return np.column_stack([1.0 - fits, fits])
+
+    def _residuals(self, X: Inputs, targets: np.ndarray) -> np.ndarray:
+        if self._several is not None:
+            return self._losses(X, targets)
+        predict = getattr(self._predictor, "predict", self._predictor)
+        found = np.asarray(predict(X), dtype=float)  # type: ignore[operator]
+        found = found[:, None] if found.ndim == 1 else found
+        if found.shape != targets.shape:
+            raise MechanismError(
+                f"{self.label} returned predictions of shape {found.shape} where "
+                f"{targets.shape} were expected"
+            )
+        return np.abs(found - targets) / self._scales
+
+    def _losses(self, X: Inputs, targets: np.ndarray) -> np.ndarray:
+        """-ln of the probability of each true class; a class that was never seen has none."""
+        answers = self._predictor.predict_proba(X)  # type: ignore[union-attr]
+        losses = []
+        known = self._predictor.classes_  # type: ignore[union-attr]
+        for place, classes in enumerate(self._several or ()):
+            true = classes[targets[:, place].astype(int)]
+            column = pd.Index(known[place]).get_indexer(pd.Index(true))
+            found = np.asarray(answers[place])[np.arange(len(true)), column]
+            losses.append(-np.log(np.maximum(np.where(column < 0, 0.0, found), SMALLEST)))
+        return np.stack(losses, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualTrainer(Trainer):
+    """Trains predictors of numbers, or of several things, on records that carry these.
+
+    Attributes
+    ----------
+    trainer : estimator or CallableTrainer
+        A scikit-learn regressor, which is cloned, or ``function(X, y, seed)`` in a
+        `CallableTrainer`.
+    scales : ndarray
+    classes : tuple of ndarray, or None
+        Of several classifications: what the codes stand for.
+    """
+
+    trainer: object
+    scales: np.ndarray
+    classes: tuple[np.ndarray, ...] | None = None
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        made = self.trainer
+        return made.label if isinstance(made, Trainer) else display_name(made)
+
+    def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
+        """Train one predictor."""
+        width = X.shape[1] - len(self.scales)
+        if isinstance(X, pd.DataFrame):
+            inputs, targets = X.iloc[:, :width], X.iloc[:, width:].to_numpy(dtype=float)
+        else:
+            inputs, targets = X[:, :width], X[:, width:]
+        if self.classes is not None:
+            parts = zip(self.classes, targets.T.astype(int), strict=True)
+            targets = np.column_stack([classes[codes] for classes, codes in parts])
+        elif targets.shape[1] == 1:
+            targets = targets[:, 0]
+        return ResidualModel(self._trained(inputs, targets, rng), self.scales, self.classes)
+
+    def train_some(
+        self,
+        X: Inputs,
+        y: ArrayLike,
+        masks: TrainingSets | np.ndarray,
+        keys: Sequence[int],
+        *,
+        seed: int,
+    ) -> list[Model]:
+        """Train the models with the given numbers; all have the same classes."""
+        rows, labels, sets = checked_training_data(X, y, masks)
+        chosen = [np.flatnonzero(sets.mask(key)) for key in keys]
+        return [
+            self.train(some_rows(rows, own), labels[own], rng=stream(seed, key))
+            for key, own in zip(keys, chosen, strict=True)
+        ]
+
+    def _trained(self, X: Inputs, targets: np.ndarray, rng: np.random.Generator) -> Predictor:
+        if not isinstance(self.trainer, CallableTrainer):
+            return fitted_clone(cast(Classifier, self.trainer), X, targets, rng)
+        seed = integer_seed(rng)
+        with seeded_globals(seed):
+            return cast(Predictor, self.trainer.function(X, targets, seed))

@@ -1,0 +1,203 @@
+"""How records of any kind are laid out as rows for attacks, and given to models as they were."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, cast
+
+import numpy as np
+import pandas as pd
+
+from tapas.errors import ConfigError, SchemaError
+from tapas.models import (
+    FITS,
+    Classifier,
+    Form,
+    ListedModel,
+    ListedTrainer,
+    Listing,
+    Model,
+    Records,
+    ResidualModel,
+    ResidualTrainer,
+    ShapedModel,
+    ShapedTrainer,
+    SklearnTrainer,
+    Trainer,
+    as_model,
+    with_targets,
+)
+from tapas.threat_models._model_records import RecordsLike, is_sparse, is_texts, pair
+
+SHARE = 0.3  # of the spread of what is predicted: a residual that is neither small nor large
+TrainerLike = Trainer | Classifier | None
+
+
+class Layout(Protocol):
+    """What attacks work on, and how a model is asked about it."""
+
+    @property
+    def inputs(self) -> Literal["read", "change"]:
+        """What attacks can do with the rows."""
+
+    def records(self, given: RecordsLike, name: str) -> Records:
+        """Records as rows."""
+
+    def model(self, model: object) -> Model:
+        """The model, asked about rows."""
+
+    def trainer(self, trainer: TrainerLike) -> Trainer | None:
+        """What trains on rows."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of numbers, or a data frame: as they are."""
+
+    @property
+    def inputs(self) -> Literal["read", "change"]:
+        """What attacks can do with the rows."""
+        return "change"
+
+    def records(self, given: RecordsLike, name: str) -> Records:
+        """As they are."""
+        return given if isinstance(given, Records) else Records(*pair(given, name))
+
+    def model(self, model: object) -> Model:
+        """As it is."""
+        return as_model(model)
+
+    def trainer(self, trainer: TrainerLike) -> Trainer | None:
+        """As it is."""
+        if trainer is None or isinstance(trainer, Trainer):
+            return trainer
+        return SklearnTrainer(trainer)
+
+
+@dataclass(frozen=True)
+class Shaped(Rows):
+    """Arrays of some shape or of whole numbers, or several inputs."""
+
+    form: Form
+
+    def records(self, given: RecordsLike, name: str) -> Records:
+        """Laid out."""
+        X, y = pair(given, name)
+        return Records(self.form.rows(X), y)
+
+    def model(self, model: object) -> Model:
+        """Given the shape."""
+        return ShapedModel(as_model(model), self.form)
+
+    def trainer(self, trainer: TrainerLike) -> Trainer | None:
+        """Given the shape."""
+        made = super().trainer(trainer)
+        return None if made is None else ShapedTrainer(made, self.form)
+
+
+@dataclass(frozen=True, eq=False)
+class Listed(Rows):
+    """Texts, or rows of a sparse matrix, by the numbers that stand for them."""
+
+    listing: Listing
+
+    @property
+    def inputs(self) -> Literal["read", "change"]:
+        """Changed texts would be others than those that are listed."""
+        return "read"
+
+    def records(self, given: RecordsLike, name: str) -> Records:
+        """By number."""
+        X, y = pair(given, name)
+        return Records(self.listing.rows(X), y)
+
+    def model(self, model: object) -> Model:
+        """Given the texts."""
+        return ListedModel(as_model(model), self.listing)
+
+    def trainer(self, trainer: TrainerLike) -> Trainer | None:
+        """Given the texts."""
+        made = super().trainer(trainer)
+        return None if made is None else ListedTrainer(made, self.listing)
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """Rows that carry what is to be predicted: numbers, or several classes."""
+
+    scales: np.ndarray
+    classes: tuple[np.ndarray, ...] | None
+
+    @property
+    def inputs(self) -> Literal["read", "change"]:
+        """There are no classes, so that no boundary can be looked for."""
+        return "read"
+
+    def records(self, given: RecordsLike, name: str) -> Records:
+        """With what is to be predicted in the last columns."""
+        X, y = pair(given, name)
+        if not isinstance(X, pd.DataFrame) and (is_sparse(X) or np.ndim(X) != 2):
+            raise SchemaError(f"{name}: records of a regression must be rows, or a data frame")
+        targets = _columns(y)
+        if targets.shape[1] != len(self.scales):
+            raise SchemaError(
+                f"{name}: {len(self.scales)} things are predicted, y has {targets.shape[1]} columns"
+            )
+        if self.classes is not None:
+            parts = zip(self.classes, targets.T, strict=True)
+            targets = np.column_stack(
+                [pd.Index(classes).get_indexer(pd.Index(part)) for classes, part in parts]
+            )
+        laid = with_targets(X, targets.astype(float))
+        return Records(laid, np.full(len(targets), FITS))
+
+    def model(self, model: object) -> Model:
+        """How well its predictions fit."""
+        return ResidualModel(model, self.scales, self.classes)  # type: ignore[arg-type]
+
+    def trainer(self, trainer: TrainerLike) -> Trainer | None:
+        """Trains predictors."""
+        return None if trainer is None else ResidualTrainer(trainer, self.scales, self.classes)
+
+
+def layout_for(model: object, members: RecordsLike) -> Layout:
+    """How records like these are laid out for a model."""
+    if isinstance(members, Records):
+        return Rows()
+    X, y = pair(members, "members")
+    several = getattr(model, "classes_", None)
+    if isinstance(several, list):
+        classes = tuple(np.asarray(one) for one in several)
+        return Residuals(np.ones(len(classes)), classes)
+    if _predicts_numbers(model, y):
+        spread = np.nanstd(_columns(y).astype(float), axis=0)
+        return Residuals(np.where(spread > 0, spread, 1.0) * SHARE, None)
+    if is_sparse(X) or is_texts(X):
+        return Listed(listing=Listing(is_sparse(X)))
+    if isinstance(X, (dict, tuple)):
+        return Shaped(form=Form.of(X))
+    if isinstance(X, np.ndarray) and (X.ndim > 2 or X.dtype.kind in "iu"):
+        return Shaped(form=Form.of(X))
+    return Rows()
+
+
+def _columns(y: np.ndarray) -> np.ndarray:
+    return y[:, None] if y.ndim == 1 else y
+
+
+def _predicts_numbers(model: object, y: np.ndarray) -> bool:
+    """A regressor; or something that knows no classes, beside labels that are no classes."""
+    if isinstance(model, Model) or hasattr(model, "predict_proba"):
+        return False
+    if getattr(model, "_estimator_type", None) == "regressor" or _is_regressor(model):
+        if y.dtype.kind not in "iufb":
+            raise ConfigError(f"{type(model).__name__} predicts numbers, and y holds {y.dtype}")
+        return True
+    fractions = y.dtype.kind == "f" and bool((y != np.rint(y)).any())
+    return fractions and not hasattr(model, "classes_")
+
+
+def _is_regressor(model: object) -> bool:
+    if not hasattr(model, "__sklearn_tags__"):
+        return False
+    from sklearn.base import is_regressor
+
+    return bool(is_regressor(cast(Classifier, model)))

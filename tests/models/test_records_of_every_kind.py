@@ -1,0 +1,289 @@
+"""Every kind of record and of model that people have, through the same audit."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from tapas.attacks import RMIA, CertaintyMIA, LabelOnlyMIA, LiRA, LossMIA
+from tapas.audit import Audit
+from tapas.errors import IncompatibleAttackError, SchemaError
+from tapas.models import CallableTrainer, Form, as_model
+from tapas.results import record_facts
+from tapas.threat_models import ModelMIA
+
+pytestmark = pytest.mark.usefixtures("no_baseline")
+SIDE = 120
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(2 * SIDE, 5))
+Y = (X[:, 0] + 1.5 * RNG.normal(size=2 * SIDE) > 0).astype(int)
+INSIDE = np.arange(2 * SIDE) < SIDE
+FOREST = RandomForestClassifier(10, random_state=0)
+
+
+def found(model: object, data: Any, y: np.ndarray, attack: Any, **options: Any) -> float:
+    """AUC of an attack on a model that was trained on the first half."""
+    sides = [(_rows(data, INSIDE), y[INSIDE]), (_rows(data, ~INSIDE), y[~INSIDE])]
+    threat_model = ModelMIA(model, *sides, seed=0, n_jobs=1, **options)
+    attack.train(threat_model)
+    return threat_model.test(attack).auc
+
+
+def _rows(data: Any, chosen: np.ndarray) -> Any:
+    if isinstance(data, dict):
+        return {name: part[chosen] for name, part in data.items()}
+    if isinstance(data, tuple):
+        return tuple(part[chosen] for part in data)
+    return (
+        [one for one, use in zip(data, chosen, strict=True) if use]
+        if isinstance(data, list)
+        else data[chosen]
+    )
+
+
+# -- numbers, and several things at once -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", [False, True])
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_regressors_are_audited_by_their_residuals(outputs: int, frame: bool) -> None:
+    data = pd.DataFrame(X, columns=list("abcde")) if frame else X
+    y = X[:, :outputs] * 3 + RNG.normal(size=(2 * SIDE, outputs))
+    y = y[:, 0] if outputs == 1 else y
+    forest = RandomForestRegressor(10, random_state=0).fit(data[INSIDE], y[INSIDE])
+    plain = found(forest, data, y, LossMIA())
+    residual = np.abs(forest.predict(data) - y).reshape(2 * SIDE, -1) / y[INSIDE].std(axis=0)
+    assert plain == pytest.approx(_rank(-residual.mean(axis=1)), abs=0.08)  # on half of them
+    assert plain > 0.7
+    assert found(forest, data, y, RMIA(), trainer=forest, num_shadows=4) > 0.75
+    assert found(forest, data, y, CertaintyMIA()) > 0.7
+    with pytest.raises(IncompatibleAttackError, match="LabelOnlyMIA"):
+        found(forest, data, y, LabelOnlyMIA("noise", 13))
+
+
+def _rank(scores: np.ndarray) -> float:
+    return float((scores[INSIDE][:, None] > scores[~INSIDE]).mean())
+
+
+def test_any_function_of_numbers_is_a_regressor() -> None:
+    y = X[:, 0] + RNG.normal(size=2 * SIDE)
+
+    def trained(X: np.ndarray, y: np.ndarray, seed: int) -> object:
+        return RandomForestRegressor(10, random_state=seed).fit(X, y)
+
+    forest = trained(X[INSIDE], y[INSIDE], 0)
+    only = SimpleNamespace(predict=forest.predict)
+    assert found(only, X, y, LossMIA()) > 0.7
+    assert found(only, X, y, LiRA(), trainer=CallableTrainer(trained), num_shadows=4) > 0.7
+    with pytest.raises(SchemaError, match="1 things are predicted, y has 2"):
+        ModelMIA(only, (X, y), (X, np.column_stack([y, y])))
+
+
+def test_several_classifications_are_audited_together() -> None:
+    y = np.column_stack([np.where(Y, "yes", "no"), RNG.choice(["a", "b", "c"], 2 * SIDE)])
+    model = MultiOutputClassifier(FOREST).fit(X[INSIDE], y[INSIDE])
+    assert found(model, X, y, LossMIA()) > 0.8
+    assert found(model, X, y, RMIA(), trainer=model, num_shadows=4) > 0.8
+
+
+# -- texts, and sparse matrices --------------------------------------------------------------------
+
+WORDS = [f"word{number}" for number in range(60)]
+TEXTS = [" ".join(RNG.choice(WORDS, 12)) for _ in range(2 * SIDE)]
+
+
+@pytest.mark.parametrize("kind", ["list", "series", "array"])
+def test_texts_reach_the_model_as_texts(kind: str) -> None:
+    model = make_pipeline(CountVectorizer(), FOREST).fit(TEXTS[:SIDE], Y[:SIDE])
+    data = {"list": TEXTS, "series": pd.Series(TEXTS), "array": np.array(TEXTS)}[kind]
+    plain = found(model, data, Y, LossMIA())
+    assert plain > 0.8
+    if kind == "list":
+        assert found(model, data, Y, RMIA(), trainer=model, num_shadows=4) > 0.8
+        assert found(model, data, Y, CertaintyMIA("lr")) > 0.8
+        with pytest.raises(IncompatibleAttackError, match="changes the inputs"):
+            found(model, data, Y, LabelOnlyMIA("noise", 13))
+
+
+def test_sparse_records_reach_the_model_as_sparse_rows() -> None:
+    counts = CountVectorizer().fit_transform(TEXTS)
+    model = FOREST.fit(counts[:SIDE], Y[:SIDE])
+
+    def asked(rows: scipy.sparse.csr_matrix) -> np.ndarray:
+        assert scipy.sparse.issparse(rows)
+        return model.predict_proba(rows)
+
+    dense = found(model, counts.toarray().astype(float), Y, LossMIA())
+    function = as_model(asked, [0, 1])
+    assert found(function, counts, Y, LossMIA()) == pytest.approx(dense, abs=0.03)
+    assert found(model, counts, Y, RMIA(), trainer=model, num_shadows=4) > 0.8
+    record = Audit(_sparse_game(model, counts)).run()
+    assert max(facts.auc.value for facts in record_facts(record)) > 0.8
+
+
+def _sparse_game(model: object, counts: scipy.sparse.csr_matrix) -> ModelMIA:
+    return ModelMIA(model, (counts[:SIDE], Y[:SIDE]), (counts[SIDE:], Y[SIDE:]), seed=0)
+
+
+# -- several inputs, and whole numbers -------------------------------------------------------------
+
+
+class OfTwo:
+    """Takes a dictionary of an image and of token numbers, and nothing else; returns logits."""
+
+    def __init__(self, data: dict[str, np.ndarray], y: np.ndarray) -> None:
+        self.tree = DecisionTreeClassifier(random_state=0).fit(self._flat(data), y)
+
+    @staticmethod
+    def _flat(data: dict[str, np.ndarray]) -> np.ndarray:
+        assert data["image"].shape[1:] == (2, 2)
+        assert data["tokens"].dtype == np.int32
+        return np.column_stack([data["image"].reshape(-1, 4), data["tokens"]])
+
+    def __call__(self, data: dict[str, np.ndarray]) -> np.ndarray:
+        return self.tree.predict_proba(self._flat(data))
+
+
+TWO = {
+    "image": X[:, :4].reshape(-1, 2, 2),
+    "tokens": RNG.integers(0, 50, (2 * SIDE, 3)).astype(np.int32),
+}
+
+
+@pytest.mark.parametrize("attack", [LossMIA(), LiRA(), LabelOnlyMIA("noise", 13)])
+def test_several_inputs_reach_the_model_as_they_were(attack: Any) -> None:
+    model = as_model(OfTwo(_rows(TWO, INSIDE), Y[INSIDE]), [0, 1])
+    options = {}
+    if isinstance(attack, LiRA):
+        options = {
+            "trainer": CallableTrainer(lambda data, y, seed: OfTwo(data, y)),
+            "num_shadows": 4,
+        }
+    assert found(model, TWO, Y, attack, **options) > 0.6
+
+
+def test_a_form_there_and_back_changes_nothing() -> None:
+    for data in (TWO, tuple(TWO.values()), TWO["tokens"], TWO["image"]):
+        form = Form.of(data)
+        back = form(Form.rows(data))
+        parts = [data] if isinstance(data, np.ndarray) else list(_values(data))
+        found_parts = [back] if isinstance(data, np.ndarray) else list(_values(back))
+        for one, other in zip(parts, found_parts, strict=True):
+            np.testing.assert_array_equal(one, other)
+            assert one.dtype == other.dtype
+        assert type(back) is type(data)
+
+
+def _values(data: Any) -> Any:
+    return data.values() if isinstance(data, dict) else data
+
+
+def test_token_numbers_stay_whole_numbers() -> None:
+    tokens = TWO["tokens"]
+    tree = DecisionTreeClassifier(random_state=0).fit(tokens[INSIDE], Y[INSIDE])
+    table = np.zeros(50)
+
+    def asked(rows: np.ndarray) -> np.ndarray:
+        table[rows]  # as an embedding does; fails for anything but whole numbers
+        return tree.predict_proba(rows)
+
+    assert found(as_model(asked, [0, 1]), tokens, Y, LabelOnlyMIA("noise", 13)) > 0.6
+
+
+# -- objects of other libraries, by their interfaces -----------------------------------------------
+
+
+class KerasLike:
+    """Has `predict` and `fit` only, and takes and gives float32."""
+
+    def __init__(self, tree: DecisionTreeClassifier) -> None:
+        self.tree = tree
+
+    def predict(self, rows: np.ndarray, verbose: str = "auto") -> np.ndarray:
+        return self.tree.predict_proba(rows).astype(np.float32)
+
+
+class ArrayLike:
+    """An array of another library, as JAX returns them."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.values, dtype=dtype)
+
+
+class CatBoostLike(ClassifierMixin, BaseEstimator):
+    """Predicts classes as a column, and knows no `random_state`, as CatBoost does."""
+
+    def __init__(self, depth: int = 8) -> None:
+        self.depth = depth
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "CatBoostLike":
+        self.tree_ = DecisionTreeClassifier(max_depth=self.depth).fit(X, y)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self.tree_.predict(X)[:, None]
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        return self.tree_.predict_proba(X)
+
+
+def test_objects_of_other_libraries_are_models() -> None:
+    tree = DecisionTreeClassifier(random_state=0).fit(X[INSIDE], Y[INSIDE])
+    expected = found(tree, X, Y, LossMIA())
+    keras = as_model(KerasLike(tree), [0, 1])
+    jax = as_model(lambda rows: ArrayLike(tree.predict_proba(rows)), [0, 1])
+    lightgbm = as_model(
+        SimpleNamespace(predict=lambda rows: tree.predict_proba(rows)[:, 1]), [0, 1]
+    )
+    for model in (keras, jax, lightgbm):
+        assert found(model, X, Y, LossMIA()) == pytest.approx(expected)
+    cat = CatBoostLike().fit(X[INSIDE], Y[INSIDE])
+    assert found(cat, X, Y, RMIA(), trainer=cat, num_shadows=4) > 0.7
+
+
+# -- the libraries themselves, where they are installed --------------------------------------------
+
+
+def test_boosters_of_xgboost() -> None:
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    matrix = xgboost.DMatrix(X[INSIDE], label=Y[INSIDE])
+    booster = xgboost.train({"objective": "binary:logistic", "max_depth": 6}, matrix, 30)
+    assert found(as_model(booster, [0, 1]), X, Y, LossMIA()) > 0.7
+    several = Y + (X[:, 1] > 0)
+    matrix = xgboost.DMatrix(X[INSIDE], label=several[INSIDE])
+    booster = xgboost.train({"objective": "multi:softprob", "num_class": 3}, matrix, 30)
+    assert found(as_model(booster, [0, 1, 2]), X, several, LossMIA()) > 0.7
+    trainer = xgboost.XGBClassifier(n_estimators=20)
+    assert (
+        found(trainer.fit(X[INSIDE], Y[INSIDE]), X, Y, RMIA(), trainer=trainer, num_shadows=4) > 0.7
+    )
+
+
+def test_boosters_of_lightgbm() -> None:
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    data = lightgbm.Dataset(X[INSIDE], label=Y[INSIDE])
+    options = {"objective": "binary", "min_data_in_leaf": 2, "verbose": -1}
+    booster = lightgbm.train(options, data, 40)
+    assert found(as_model(booster, [0, 1]), X, Y, LossMIA()) > 0.7
+
+
+def test_catboost_is_a_model_and_a_trainer() -> None:
+    catboost = pytest.importorskip("catboost", reason="catboost is not installed")
+    model = catboost.CatBoostClassifier(iterations=30, verbose=False, allow_writing_files=False)
+    words = np.where(Y, "yes", "no")
+    model.fit(X[INSIDE], words[INSIDE])
+    assert found(model, X, words, LossMIA()) > 0.6
+    assert found(model, X, words, RMIA(), trainer=model, num_shadows=4) > 0.6
