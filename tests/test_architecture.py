@@ -107,7 +107,8 @@ PUBLIC = {
         OnnxModel QueryBudgetError RecordEncoding RecordedModel RecordedModels Records
         RemoteModel ResidualModel ResidualTrainer ShapedModel ShapedTrainer Shown ShownModel
         ShownTrainer SklearnModel SklearnTrainer TorchMLPTrainer TorchModel Trainer TrainingSets
-        as_model records_from_table with_targets""",
+        as_model classes_of_several is_sparse is_texts predicts_numbers records_from_table
+        with_targets""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared CountsRightGuesses Game Goal Judgement Kind Ledger MethodObserver ModelBriefing
         Needs Observation Observer Phase Player PlaysConcurrently Relation Release Samples

@@ -6,7 +6,7 @@ from tapas.models._callable import CallableModel
 from tapas.models._encoding import RecordEncoding
 from tapas.models._estimators import Classifier
 from tapas.models._inputs import Inputs
-from tapas.models._listed import ListedModel, ListedTrainer, Listing
+from tapas.models._listed import ListedModel, ListedTrainer, Listing, is_sparse, is_texts
 from tapas.models._mlp import MLPModel
 from tapas.models._mlp_trainer import TorchMLPTrainer
 from tapas.models._model import Model, QueryBudgetError
@@ -15,7 +15,14 @@ from tapas.models._onnx import OnnxModel
 from tapas.models._recorded import RecordedModel, RecordedModels
 from tapas.models._records import Records
 from tapas.models._remote import RemoteModel
-from tapas.models._residuals import FITS, ResidualModel, ResidualTrainer, with_targets
+from tapas.models._residuals import (
+    FITS,
+    ResidualModel,
+    ResidualTrainer,
+    classes_of_several,
+    predicts_numbers,
+    with_targets,
+)
 from tapas.models._shaped import Form, ShapedModel, ShapedTrainer
 from tapas.models._shown import Shown, ShownModel, ShownTrainer
 from tapas.models._sklearn import SklearnModel
@@ -63,6 +70,10 @@ __all__ = [
     "Trainer",
     "TrainingSets",
     "as_model",
+    "classes_of_several",
+    "is_sparse",
+    "is_texts",
+    "predicts_numbers",
     "records_from_table",
     "with_targets",
 ]

@@ -24,6 +24,16 @@ Items: TypeAlias = "Sequence[str] | csr_matrix"
 ABOUT = 32  # numbers that say what a record contains, by hashing
 
 
+def is_sparse(X: object) -> bool:
+    """Whether inputs are a matrix of scipy.sparse."""
+    return hasattr(X, "tocsr")
+
+
+def is_texts(X: object) -> bool:
+    """Whether inputs are texts: one each, not columns of them."""
+    return isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "OU"
+
+
 @dataclass(eq=False)
 class Listing:
     """Records by the number that stands for each of them; equal records have one number.

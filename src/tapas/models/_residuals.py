@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from tapas._random import integer_seed, seeded_globals, stream
-from tapas.errors import MechanismError
+from tapas.errors import ConfigError, MechanismError
 from tapas.models._access import Access
 from tapas.models._estimators import Classifier, display_name
 from tapas.models._inputs import Inputs, some_rows
@@ -171,3 +171,31 @@ class ResidualTrainer(Trainer):
         seed = integer_seed(rng)
         with seeded_globals(seed):
             return cast(Predictor, self.trainer.function(X, targets, seed))
+
+
+def classes_of_several(model: object) -> tuple[np.ndarray, ...] | None:
+    """The classes of each output of a classifier of several; None of anything else."""
+    several = getattr(model, "classes_", None)
+    return tuple(np.asarray(one) for one in several) if isinstance(several, list) else None
+
+
+def predicts_numbers(model: object, y: np.ndarray) -> bool:
+    """A regressor; or something that knows no classes, beside labels that are no classes."""
+    if isinstance(model, Model) or hasattr(model, "predict_proba"):
+        return False
+    if _is_regressor(model):
+        if y.dtype.kind not in "iufb":
+            raise ConfigError(f"{type(model).__name__} predicts numbers, and y holds {y.dtype}")
+        return True
+    fractions = y.dtype.kind == "f" and bool((y != np.rint(y)).any())
+    return fractions and not hasattr(model, "classes_")
+
+
+def _is_regressor(model: object) -> bool:
+    if getattr(model, "_estimator_type", None) == "regressor":
+        return True
+    if not hasattr(model, "__sklearn_tags__"):
+        return False
+    from sklearn.base import is_regressor
+
+    return bool(is_regressor(cast(Classifier, model)))

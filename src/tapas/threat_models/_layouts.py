@@ -1,12 +1,12 @@
 """How records of any kind are laid out as rows for attacks, and given to models as they were."""
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol
 
 import numpy as np
 import pandas as pd
 
-from tapas.errors import ConfigError, SchemaError
+from tapas.errors import SchemaError
 from tapas.models import (
     FITS,
     Classifier,
@@ -23,9 +23,13 @@ from tapas.models import (
     SklearnTrainer,
     Trainer,
     as_model,
+    classes_of_several,
+    is_sparse,
+    is_texts,
+    predicts_numbers,
     with_targets,
 )
-from tapas.threat_models._model_records import RecordsLike, is_sparse, is_texts, pair
+from tapas.threat_models._model_records import RecordsLike, pair
 
 SHARE = 0.3  # of the spread of what is predicted: a residual that is neither small nor large
 TrainerLike = Trainer | Classifier | None
@@ -163,11 +167,10 @@ def layout_for(model: object, members: RecordsLike) -> Layout:
     if isinstance(members, Records):
         return Rows()
     X, y = pair(members, "members")
-    several = getattr(model, "classes_", None)
-    if isinstance(several, list):
-        classes = tuple(np.asarray(one) for one in several)
-        return Residuals(np.ones(len(classes)), classes)
-    if _predicts_numbers(model, y):
+    several = classes_of_several(model)
+    if several is not None:
+        return Residuals(np.ones(len(several)), several)
+    if predicts_numbers(model, y):
         spread = np.nanstd(_columns(y).astype(float), axis=0)
         return Residuals(np.where(spread > 0, spread, 1.0) * SHARE, None)
     if is_sparse(X) or is_texts(X):
@@ -181,23 +184,3 @@ def layout_for(model: object, members: RecordsLike) -> Layout:
 
 def _columns(y: np.ndarray) -> np.ndarray:
     return y[:, None] if y.ndim == 1 else y
-
-
-def _predicts_numbers(model: object, y: np.ndarray) -> bool:
-    """A regressor; or something that knows no classes, beside labels that are no classes."""
-    if isinstance(model, Model) or hasattr(model, "predict_proba"):
-        return False
-    if getattr(model, "_estimator_type", None) == "regressor" or _is_regressor(model):
-        if y.dtype.kind not in "iufb":
-            raise ConfigError(f"{type(model).__name__} predicts numbers, and y holds {y.dtype}")
-        return True
-    fractions = y.dtype.kind == "f" and bool((y != np.rint(y)).any())
-    return fractions and not hasattr(model, "classes_")
-
-
-def _is_regressor(model: object) -> bool:
-    if not hasattr(model, "__sklearn_tags__"):
-        return False
-    from sklearn.base import is_regressor
-
-    return bool(is_regressor(cast(Classifier, model)))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from tapas._validate import listing
 from tapas.errors import SchemaError
-from tapas.models import Records
+from tapas.models import Records, is_sparse
 
 
 @runtime_checkable
@@ -27,16 +27,6 @@ RecordsLike = Records | tuple[Any, ArrayLike] | Sequence[Any] | LabelledItems
 def as_records(given: RecordsLike, name: str) -> Records:
     """Read (X, y) or labelled items whose inputs are rows, or `Records`."""
     return given if isinstance(given, Records) else Records(*pair(given, name))
-
-
-def is_sparse(X: object) -> bool:
-    """Whether inputs are a matrix of scipy.sparse."""
-    return hasattr(X, "tocsr")
-
-
-def is_texts(X: object) -> bool:
-    """Whether inputs are texts: one each, not columns of them."""
-    return isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "OU"
 
 
 def pair(given: RecordsLike, name: str) -> tuple[Any, np.ndarray]:
