@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from tapas.report._figure import GREY, look, new_figure, plain, tips, wrapped
+from tapas.report._figure import GREY, look, plain, tips, wrapped
 from tapas.report._panel_points import PanelPoint, gather
+from tapas.report._sheet import Panel, Sheet
 from tapas.results import MEASURES
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["AXIS_RANGES", "Comparison", "draw_comparison", "metric_title"]
@@ -22,7 +22,7 @@ AXIS_RANGES = {measure.name: measure.axis for measure in MEASURES}
 NOTHING_LEARNT = {m.name: m.chance for m in MEASURES if m.chance is not None}
 _TITLES = {measure.name: measure.title for measure in MEASURES}
 _MOST_IN_LEGEND = 14
-_PANEL = 2.35  # inches
+_PANEL, _BESIDE, _BELOW = 2.35, 0.25, 0.7  # a panel's width, and the gaps, in inches
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +59,9 @@ def draw_comparison(comparison: Comparison) -> "Figure":
     categories = list(dict.fromkeys(rows[comparison.category]))
     series = list(dict.fromkeys(rows[comparison.series]))
     names = [wrapped(category) for category in categories]
-    columns, lines = _grid(len(comparison.metrics) + 1)
-    figure, panels = _panels(names, len(series), columns, lines, comparison)
+    layout = _Layout.of(names, len(series), comparison)
+    sheet = Sheet(layout.width, layout.height)
+    _write_around(sheet, layout, comparison)
     missing = False
     for number, metric in enumerate(comparison.metrics):
         points = gather(
@@ -71,16 +72,51 @@ def draw_comparison(comparison: Comparison) -> "Figure":
             metric,
         )
         missing |= any(math.isnan(point.value) for point in points)
-        panel = panels[number]
-        _draw_panel(panel, metric, points, len(series), comparison.chance)
-        _set_categories(panel, names, show=number % columns == 0)
-    legend = panels[len(comparison.metrics)]
-    height = legend.get_position().height * figure.get_size_inches()[1]
-    most = max(_MOST_IN_LEGEND, int((height - 0.45) / 0.21) - 3)
-    _draw_legend(legend, comparison, series, most, missing)
-    for unused in panels[len(comparison.metrics) + 1 :]:
-        unused.set_axis_off()
-    return figure
+        scale = _Scale.of(metric, points)
+        panel = Panel(
+            sheet, *layout.corner(number), _PANEL, layout.tall, *scale.ends, len(categories)
+        )
+        _draw_panel(panel, scale, metric, points, len(series), comparison.chance)
+        if number % layout.columns == 0:
+            panel.draw_names(names)
+    most = max(_MOST_IN_LEGEND, int((layout.tall - 0.45) / 0.21) - 3)
+    left, bottom = layout.corner(len(comparison.metrics))
+    _draw_legend(sheet, (left, bottom + layout.tall), comparison, series, most, missing)
+    return sheet.finished()
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where panels stand, in inches; the legend has the place after the last."""
+
+    left: float
+    top: float
+    tall: float
+    columns: int
+    width: float
+    height: float
+
+    @classmethod
+    def of(cls, names: list[str], num_series: int, comparison: Comparison) -> "_Layout":
+        """Room for so many lines, markers and metrics."""
+        columns, lines = _grid(len(comparison.metrics) + 1)
+        longest = max(len(part) for name in names for part in name.split("\n"))
+        left = 0.3 + 0.075 * min(longest, 40)
+        per_line = max(0.34 if len(names) <= 30 else 0.2, 0.115 * min(num_series, 12))
+        tall = max(1.25, 0.2 + per_line * len(names))
+        legend_tall = 0.45 + 0.19 * (min(num_series, _MOST_IN_LEGEND + 1) + 3)
+        tall = min(max(tall, legend_tall), 30.0)
+        top = 0.75 if comparison.title else 0.35
+        bottom = 0.55 if comparison.note else 0.35
+        width = left + columns * _PANEL + (columns - 1) * _BESIDE + 0.2
+        height = top + lines * tall + (lines - 1) * _BELOW + bottom
+        return cls(left, top, tall, columns, width, height)
+
+    def corner(self, number: int) -> tuple[float, float]:
+        """The left end and the bottom of a panel."""
+        line, column = divmod(number, self.columns)
+        bottom = self.height - self.top - self.tall - line * (self.tall + _BELOW)
+        return self.left + column * (_PANEL + _BESIDE), bottom
 
 
 def _grid(points: int) -> tuple[int, int]:
@@ -88,75 +124,86 @@ def _grid(points: int) -> tuple[int, int]:
     return columns, -(-points // columns)
 
 
-def _panels(
-    names: list[str], num_series: int, columns: int, lines: int, comparison: Comparison
-) -> tuple["Figure", list["Axes"]]:
-    longest = max(len(part) for name in names for part in name.split("\n"))
-    left = 0.3 + 0.075 * min(longest, 40)
-    per_line = max(0.34 if len(names) <= 30 else 0.2, 0.115 * min(num_series, 12))
-    tall = max(1.25, 0.2 + per_line * len(names))
-    legend_tall = 0.45 + 0.19 * (min(num_series, _MOST_IN_LEGEND + 1) + 3)
-    tall = min(max(tall, legend_tall), 30.0)
-    gap = 0.7
-    top = 0.75 if comparison.title else 0.35
-    bottom = 0.55 if comparison.note else 0.35
-    width = left + columns * _PANEL + (columns - 1) * 0.25 + 0.2
-    height = top + lines * tall + (lines - 1) * gap + bottom
-    figure = new_figure(width, height)
-    grid = figure.add_gridspec(
-        lines,
-        columns,
-        left=left / width,
-        right=1 - 0.2 / width,
-        top=1 - top / height,
-        bottom=bottom / height,
-        wspace=0.25 / _PANEL,
-        hspace=gap / tall,
-    )
-    figure.text(
-        0.15 / width,
-        1 - 0.12 / height,
-        wrapped(comparison.title, int(width * 9.5), 2),
-        fontsize=11,
-        fontweight="bold",
-        va="top",
-    )
-    figure.text(0.15 / width, 0.08 / height, comparison.note, fontsize=8, color=GREY, va="bottom")
-    return figure, [
-        figure.add_subplot(grid[n // columns, n % columns]) for n in range(columns * lines)
-    ]
+def _write_around(sheet: Sheet, layout: _Layout, comparison: Comparison) -> None:
+    title = wrapped(comparison.title, int(layout.width * 9.5), 2)
+    sheet.text(0.15, layout.height - 0.12, title, fontsize=11, fontweight="bold", va="top")
+    sheet.text(0.15, 0.08, comparison.note, fontsize=8, color=GREY, va="bottom")
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Values from the least to the most, and the place of infinity, where `edge` is."""
+
+    low: float
+    high: float
+    infinity: float
+    edge: float
+
+    @classmethod
+    def of(cls, metric: str, points: list[PanelPoint]) -> "_Scale":
+        """The scale of a metric, wide enough for its points."""
+        low, high = AXIS_RANGES.get(metric, (0.0, 1.0))
+        values = [v for point in points for v in (point.value, point.low, point.high)]
+        finite = [value for value in values if math.isfinite(value)]
+        low, high = min([low, *finite]), max([high, *finite])
+        infinity = high + 0.15 * (high - low)
+        endless = any(math.isinf(v) for point in points for v in (point.value, point.high))
+        return cls(low, high, infinity, infinity if endless else high)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Values at the ends of the panel."""
+        span = self.edge - self.low
+        return self.low - 0.04 * span, self.edge + 0.06 * span
+
+    def ticks(self) -> list[float]:
+        """Round values, and infinity where it occurs."""
+        from matplotlib.ticker import MaxNLocator
+
+        all_ticks = MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(self.low, self.high)
+        ticks = [tick for tick in all_ticks if self.low <= tick <= self.high + 1e-9]
+        if self.edge == self.high:
+            return ticks
+        return [t for t in ticks if t < self.edge - 0.12 * (self.edge - self.low)] + [self.edge]
 
 
 def _draw_panel(
-    panel: "Axes", metric: str, points: list[PanelPoint], num_series: int, chance: bool
+    panel: Panel,
+    scale: _Scale,
+    metric: str,
+    points: list[PanelPoint],
+    num_series: int,
+    chance: bool,
 ) -> None:
-    low, high, infinity = _limits(metric, points)
-    panel.set_title(metric_title(metric), fontsize=9.5, loc="left")
+    panel.draw_title(metric_title(metric))
+    ticks = scale.ticks()
+    panel.draw_scale(ticks, ["∞" if t > scale.high + 1e-9 else f"{t:.3g}" for t in ticks])
     if chance and metric in NOTHING_LEARNT:
-        panel.axvline(NOTHING_LEARNT[metric], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
+        panel.draw_chance(NOTHING_LEARNT[metric])
     for series in range(num_series):
-        _draw_series(panel, series, num_series, points, (low, infinity))
-    edge = infinity if any(math.isinf(v) for c in points for v in (c.value, c.high)) else high
-    span = edge - low
-    panel.set_xlim(low - 0.04 * span, edge + 0.06 * span)
-    _set_ticks(panel, low, high, edge)
-    panel.spines[["top", "right", "left"]].set_visible(False)
+        _draw_series(panel, series, num_series, points, (scale.low, scale.infinity))
 
 
 def _draw_series(
-    panel: "Axes", series: int, num_series: int, points: list[PanelPoint], ends: tuple[float, float]
+    panel: Panel, series: int, num_series: int, points: list[PanelPoint], ends: tuple[float, float]
 ) -> None:
+    from matplotlib.lines import Line2D
+
     colour, marker = look(series)
     mine = [point for point in points if point.series == series]
     if not mine:
         return
     table = np.array([(c.category, c.value, c.low, c.high) for c in mine], dtype=np.float64)
     offset = min(0.18, 0.66 / num_series) * (series - (num_series - 1) / 2)
-    y, missing = table[:, 0] + offset, np.isnan(table[:, 1])
-    x, start, stop = (np.clip(table[:, k], *ends) for k in (1, 2, 3))
+    y, missing = panel.y(table[:, 0] + offset), np.isnan(table[:, 1])
+    shown = np.where(missing, ends[0], table[:, 1])
+    x, start, stop = (
+        panel.x(np.clip(values, *ends)) for values in (shown, table[:, 2], table[:, 3])
+    )
     barred = ~np.isnan(start)
     if barred.any():
-        panel.hlines(y[barred], start[barred], stop[barred], color=colour, linewidth=1.6, zorder=2)
+        bars = start[barred], y[barred], stop[barred], y[barred]
+        panel.sheet.lines(*bars, (colour, 1.6, 2, "-"))
     endless = np.isinf(table[:, 1])
     # Infinity is an arrow at the end of the axis, where the tick says so; undefined is a cross.
     for these, symbol, edge in (
@@ -165,8 +212,8 @@ def _draw_series(
         (missing, "x", colour),
     ):
         if these.any():
-            panel.plot(
-                np.where(missing, ends[0], x)[these],
+            markers = Line2D(
+                x[these],
                 y[these],
                 linestyle="",
                 marker=symbol,
@@ -176,9 +223,10 @@ def _draw_series(
                 markeredgewidth=1.2 if symbol == "x" else 0.5,
                 zorder=3,
                 gid=tips(
-                    _reading(point) for point, shown in zip(mine, these, strict=True) if shown
+                    _reading(point) for point, is_one in zip(mine, these, strict=True) if is_one
                 ),
             )
+            panel.sheet.axes.add_artist(markers)
 
 
 def _reading(point: PanelPoint) -> str:
@@ -194,57 +242,16 @@ def metric_title(metric: str) -> str:
     return _TITLES.get(metric, metric.replace("_", " ").capitalize())
 
 
-def _limits(metric: str, points: list[PanelPoint]) -> tuple[float, float, float]:
-    """Return the ends of the finite axis, and the place where infinity is drawn."""
-    low, high = AXIS_RANGES.get(metric, (0.0, 1.0))
-    values = [
-        v for point in points for v in (point.value, point.low, point.high) if math.isfinite(v)
-    ]
-    low, high = min([low, *values]), max([high, *values])
-    return low, high, high + 0.15 * (high - low)
-
-
-def _set_ticks(panel: "Axes", low: float, high: float, edge: float) -> None:
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
-
-    ticks = [
-        t
-        for t in MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-        if low <= t <= high + 1e-9
-    ]
-    if edge > high:
-        ticks = [t for t in ticks if t < edge - 0.12 * (edge - low)] + [edge]
-    panel.xaxis.set_major_locator(FixedLocator(ticks))
-    panel.xaxis.set_major_formatter(
-        FuncFormatter(lambda x, _: "∞" if x == edge and edge > high else f"{x:.3g}")
-    )
-    panel.tick_params(axis="x", labelsize=8)
-    panel.grid(axis="x", color="#e6e6e6", linewidth=0.7)
-    panel.set_axisbelow(True)
-
-
-def _set_categories(panel: "Axes", names: list[str], *, show: bool) -> None:
-    panel.set_ylim(len(names) - 0.5, -0.5)
-    if show:
-        panel.set_yticks(range(len(names)), names, fontsize=8.5)
-        panel.tick_params(axis="y", length=0)
-    else:
-        panel.yaxis.set_visible(False)
-    panel.hlines(
-        [line - 0.5 for line in range(1, len(names))],
-        *panel.get_xlim(),
-        color="#efefef",
-        linewidth=0.8,
-        zorder=0,
-    )
-
-
 def _draw_legend(
-    panel: "Axes", comparison: Comparison, series: list[Any], most: int, missing: bool
+    sheet: Sheet,
+    corner: tuple[float, float],
+    comparison: Comparison,
+    series: list[Any],
+    most: int,
+    missing: bool,
 ) -> None:
     from matplotlib.lines import Line2D
 
-    panel.set_axis_off()
     handles: list[Any] = []
     for index, name in enumerate(series[:most]):
         colour, marker = look(index)
@@ -261,11 +268,12 @@ def _draw_legend(
         handles.append(
             Line2D([], [], color=GREY, marker="x", linestyle="", markersize=5, label="undefined")
         )
-    panel.legend(
+    sheet.axes.legend(
         handles=handles,
         title=plain(comparison.series.replace("_id", "")),
         loc="upper left",
-        bbox_to_anchor=(0.0, 1.0),
+        bbox_to_anchor=corner,
+        bbox_transform=sheet.axes.transData,
         frameon=False,
         fontsize=8.5,
         title_fontsize=9,

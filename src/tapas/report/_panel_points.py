@@ -57,7 +57,7 @@ def _by_place(
     metric: str,
 ) -> dict[tuple[int, int], NDArray[np.float64]]:
     codes = [
-        pd.Categorical(frame[column], categories=list(dict.fromkeys(order))).codes.astype(int)
+        pd.Index(list(dict.fromkeys(order)), dtype=object).get_indexer(frame[column])
         for column, order in zip(columns, orders, strict=True)
     ]
     values = frame[metric].to_numpy(dtype=np.float64)
