@@ -9,6 +9,7 @@ import dis
 import hashlib
 import importlib.util
 import inspect
+import itertools
 import json
 import sys
 import sysconfig
@@ -408,6 +409,7 @@ _EXACTLY: dict[type, Describe] = {
     complex: _by_text,
     slice: _by_text,
     range: _by_text,
+    itertools.count: _by_text,  # which later Pythons do not pickle
     set: _set,
     frozenset: _set,
     dict: _mapping,
