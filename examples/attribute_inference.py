@@ -6,7 +6,7 @@ attacker could guess from the population does not count as a leak.
 Run with ``python examples/attribute_inference.py [FOLDER]``.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 from sklearn.linear_model import LogisticRegression
@@ -23,7 +23,10 @@ from tapas.generators import Raw
 from tapas.report import AIAttackReport, BinaryAIAttackReport
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedAIA
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else "outputs") / "attribute_inference"
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("folder", nargs="?", type=Path, default="outputs")
+folder = parser.parse_args().folder / "attribute_inference"
+
 
 data = load_sample("census", rows=4_000)
 target, data = data.get_records([7]), data.drop_records([7])

@@ -3,7 +3,7 @@
 Run with ``python examples/audit_forest.py [FOLDER]``; it needs no data and takes some seconds.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,10 @@ from sklearn.ensemble import RandomForestClassifier
 from tapas.attacks import BlackBoxMIA, LiRA, LossMIA, RuleBasedMIA
 from tapas.results import slice_metrics, write_exposure_table
 from tapas.threat_models import ModelMIA
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("folder", nargs="?", type=Path, default="outputs")
+folder = parser.parse_args().folder / "audit_forest"
 
 # 1. The model about to be released, the records it was trained on, and records it was not.
 X, y = load_digits(return_X_y=True)
@@ -45,5 +49,4 @@ columns = ["slice", "value", "members", "auc", "auc_low", "auc_high", "tpr_at_fp
 print(table[columns].round(3).to_string(index=False))
 
 # 5. Whose records are most exposed.
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else "outputs") / "audit_forest"
 print("most exposed records:", write_exposure_table(summary, folder / "exposed.csv", about))

@@ -3,7 +3,7 @@
 Run with ``python examples/canaries.py [FOLDER]``.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 from tapas.attacks import ClosestDistanceMIA, GroundhogAttack
@@ -19,7 +19,10 @@ from tapas.threat_models import (
     TargetedMIA,
 )
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else "outputs") / "canaries"
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("folder", nargs="?", type=Path, default="outputs")
+folder = parser.parse_args().folder / "canaries"
+
 
 # 1. An outlier made for the purpose, and an ordinary record, over many releases.
 # The canary differs from every row in every column; the data gains a schema that admits it.

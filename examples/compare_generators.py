@@ -5,7 +5,7 @@ it takes about a minute; with 400 the intervals are narrow enough to rank the ge
 run into the same folder goes on where the first one ended.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -108,7 +108,8 @@ def main(folder: Path, trials: int) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        Path(sys.argv[1] if len(sys.argv) > 1 else "outputs/compare_generators"),
-        int(sys.argv[2]) if len(sys.argv) > 2 else 60,
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default="outputs/compare_generators")
+    parser.add_argument("trials", nargs="?", type=int, default=60)
+    given = parser.parse_args()
+    main(given.folder, given.trials)

@@ -4,7 +4,7 @@ Run with ``python examples/imported_releases.py [FOLDER]``. The first half plays
 the generator, on whatever machine and in whatever language; the second half audits the files.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -72,4 +72,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "outputs") / "imported_releases")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default="outputs")
+    main(parser.parse_args().folder / "imported_releases")

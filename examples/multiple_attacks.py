@@ -3,7 +3,7 @@
 Run with ``python examples/multiple_attacks.py [FOLDER]``.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 from sklearn.ensemble import RandomForestClassifier
@@ -26,7 +26,10 @@ from tapas.generators import Raw
 from tapas.report import EffectiveEpsilonReport, MIAttackReport, ROCReport
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else "outputs") / "multiple_attacks"
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("folder", nargs="?", type=Path, default="outputs")
+folder = parser.parse_args().folder / "multiple_attacks"
+
 
 data = load_sample("census", rows=4_000)
 target = select_vulnerable_records(data, 1)

@@ -3,7 +3,7 @@
 Run with ``python examples/quickstart.py``; it needs no data and ends in a folder of results.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import tapas
@@ -12,6 +12,10 @@ import tapas.datasets
 import tapas.generators
 import tapas.report
 import tapas.threat_models
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("folder", nargs="?", type=Path, default="outputs")
+folder = parser.parse_args().folder / "quickstart"
 
 # 1. The private data: here a simulated census table. Your own would be
 #    tapas.datasets.TabularDataset.read("path/to/table.csv").
@@ -47,7 +51,6 @@ summary = threat_model.test(attack, num_samples=500)
 #    half of the releases that hold it, and never in the others: accuracy 3/4.
 print(summary.get_metrics().T.to_string(header=False))
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else "outputs") / "quickstart"
 summary.write_metrics(str(folder))
 tapas.report.ROCReport([summary], suffix="_quickstart").publish(str(folder))
 print(f"\nThe metrics and the ROC curve are in {folder.resolve()}")

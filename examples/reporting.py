@@ -7,7 +7,7 @@ the effective epsilon of a mechanism whose epsilon is known: Laplace noise.
 Run it with ``python examples/reporting.py [folder]``; files go to ``./outputs`` by default.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -106,4 +106,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "outputs"))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, default="outputs", help="[outputs]")
+    main(parser.parse_args().folder)

@@ -30,8 +30,9 @@ HEAVY = ("pandas", "sklearn", "matplotlib", "scipy", "torch", "dask", "rich")
 PUBLIC = {
     "datasets": """MISSING_CODE Column DataDescription Dataset EncodedTable RandomSource
         Reading TableFile TabularDataset TabularRecord choices_from_words create_canary load_sample
-        locate most_isolated pack_table rare_combinations read_file read_frame read_schema_beside
-        read_table record_isolation select_vulnerable_records unpack_table write_table""",
+        locate most_isolated nearest_row pack_table rare_combinations read_file read_frame
+        read_schema_beside read_table record_isolation select_vulnerable_records unpack_table
+        write_table""",
     "engine": """FAILURES CodeExitError Entry FolderStore LostError MemoryStore Progress Silent
         Snapshot Store TaskFailedError TimeLimitError Workers damaged_entries end_family
         end_workers guarded interruptible log_failure open_progress run_tasks salvage
@@ -62,9 +63,11 @@ PUBLIC = {
         Dependence Estimate ExposedRecords ExposureMap Finding Findings Gate GateOutcome
         JudgedRecords LabelInferenceAttackSummary LearningCurve MIAttackSummary Measure People
         RecordComparison RunState ScoreTable SummaryFacts TrialFailure Verdict append_verdict
+        as_plain_list
         compare_records constant_scores decide dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title judge_claim judge_records leak
-        loosened_limits note_progress positive_predictive_value read_history record_facts
+        loosened_limits note_progress performance_table
+        positive_predictive_value read_history record_facts
         repair_history rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
         summary_facts write_exposure_table""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
@@ -96,7 +99,8 @@ PUBLIC = {
         NaiveSetFeature NearnessAttack ProbabilityEstimationAttack PropertyClassifier QuantileMIA
         QueryAttack RandomTargetedQueryFeature RehearsedMIA RuleBasedMIA SetClassifier SetFeature
         ShadowModellingAttack StadlerNaiveSetFeature SubsetAttack SyntheticPredictorAttack
-        TrainableThresholdAttack nearest_record_diagnostics sklearnDensityEstimator""",
+        TrainableThresholdAttack confidence_without nearest_record_diagnostics
+        sklearnDensityEstimator""",
     "report": """ALL_METRICS DEFAULT_METRICS AIAttackReport AIAttackSummary AttackSummary AuditPage
         BinaryAIAttackReport BinaryAIAttackSummary BinaryLabelAttackReport
         BinaryLabelInferenceAttackSummary EffectiveEpsilonReport

@@ -7,7 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tapas.datasets import DataDescription, TabularDataset, read_table, write_table
+from tapas.datasets import (
+    DataDescription,
+    TabularDataset,
+    nearest_row,
+    read_table,
+    write_table,
+)
 from tapas.datasets._files import MISSING_TOKENS
 from tapas.errors import RecordError, SchemaError, StoreError
 
@@ -146,3 +152,22 @@ def test_numbers_are_read_once_for_all_equal_cells() -> None:
     days = (pd.Timestamp("2020-01-02") - pd.Timestamp(0)).days
     expected = [[1, days], [1, days], [1, np.nan], [np.nan, days], [2.5, days], [np.nan, np.nan]]
     np.testing.assert_array_equal(table.numbers, np.array(expected))
+
+
+def test_the_nearest_row_agrees_on_most_columns_and_numbers_agree_nearly() -> None:
+    frame = pd.DataFrame(
+        {
+            "word": ["a", "b", "b", "a"],
+            "number": [0.0, 50.4, 50.0, 100.0],
+            "other": ["p", "q", "r", "q"],
+        }
+    )
+    data = TabularDataset.from_dataframe(frame)
+    record = TabularDataset(
+        pd.DataFrame({"word": ["b"], "number": [50.0], "other": ["q"]}), data.description
+    )
+    assert nearest_row(data.table, record.table) == (1, ("word", "number", "other"))
+    far = TabularDataset(
+        pd.DataFrame({"word": ["a"], "number": [51.5], "other": ["r"]}), data.description
+    )
+    assert nearest_row(data.table, far.table) == (0, ("word",))

@@ -1,5 +1,9 @@
 """A page says why there is a leak and what can be tried, only where there is one."""
 
+import re
+from dataclasses import replace
+from html import unescape
+
 import numpy as np
 import pytest
 
@@ -45,3 +49,24 @@ def test_commands_that_are_advised_exist() -> None:
 def test_every_description_is_of_an_attack() -> None:
     for name in _LOOKS_AT:
         assert any(attack.startswith(name) for attack in attacks.__all__), name
+
+
+def test_every_attack_is_described() -> None:
+    """Whichever default attack is strongest, the page says what it looked at."""
+    for kind in attacks.__all__:
+        if kind.endswith(("MIA", "AIA", "Attack")) and kind not in _BASES:
+            assert any(kind.startswith(name) for name in _LOOKS_AT), kind
+
+
+_BASES = ("Attack", "TrainableThresholdAttack")
+
+
+def test_commands_name_the_files_and_folders_of_the_audit() -> None:
+    made = page(3.0, generator={"use": "X"}, knowledge={})
+    record = replace(made.record, provenance={"audit_file": "my people.yaml", "folder": "first"})
+    html = unescape(AuditPage(record, ()).html())
+    copies = re.findall(r"cp 'my people.yaml' (\S+).yaml", html)
+    assert len(copies) == len(set(copies)) == 4
+    for copy in copies:
+        assert f"tapas run {copy}.yaml" in html
+        assert f"tapas compare first {copy}-run" in html

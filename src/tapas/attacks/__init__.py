@@ -21,6 +21,7 @@ from tapas.attacks.models._lira import LiRA
 from tapas.attacks.models._model_attributes import ConfidenceAIA, ImputationAIA, LabelOnlyAIA
 from tapas.attacks.models._property_classifier import PropertyClassifier
 from tapas.attacks.models._quantile import QuantileMIA
+from tapas.attacks.models._reference_attack import confidence_without
 from tapas.attacks.models._rehearsed import RehearsedMIA
 from tapas.attacks.models._rmia import RMIA
 from tapas.attacks.models._rule_based import RuleBasedMIA
@@ -107,6 +108,7 @@ __all__ = [
     "SubsetAttack",
     "SyntheticPredictorAttack",
     "TrainableThresholdAttack",
+    "confidence_without",
     "nearest_record_diagnostics",
     "sklearnDensityEstimator",
 ]

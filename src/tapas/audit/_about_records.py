@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 
 from tapas._validate import listing
-from tapas.compat import GameThreatModel
+from tapas.attacks import confidence_without
+from tapas.audit._subject_run import SubjectRun
 from tapas.errors import ConfigError
 from tapas.results import MOST_RECORDS, SUBGROUP, VALUE, LabelInferenceAttackSummary
 
 
 def about_records(
-    model: GameThreatModel,
+    run: SubjectRun,
     summaries: Sequence[LabelInferenceAttackSummary],
     subgroups: Sequence[str],
     show_values: bool,
@@ -21,9 +22,13 @@ def about_records(
 
     Values are kept only where they may be shown.
     """
+    model = run.threat_model
     about = model.judged_records()
     if about is None:
         return None
+    without = next(filter(_is_known, (confidence_without(one.scorer) for one in run.parts)), None)
+    if without is not None and "confidence" in about and len(without) == len(about):
+        about["confidence_without"] = without
     values = model.judged_values()
     for name in subgroups:
         if values is None or name not in values:
@@ -38,6 +43,10 @@ def about_records(
         for name in values:
             about[f"{VALUE}{name}"] = _at(top, values[name].iloc[top], len(about))
     return about
+
+
+def _is_known(found: np.ndarray | None) -> bool:
+    return found is not None
 
 
 def check_subgroups(columns: Sequence[str], subgroups: Sequence[str], where: str) -> None:

@@ -9,12 +9,14 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
 from typing import Literal
 
 from tapas._provenance import provenance
 from tapas._spec import Plain, digest_of, spec_of
 from tapas._validate import check_count
 from tapas.audit._about_records import about_records
+from tapas.audit._about_targets import about_targets
 from tapas.audit._check import CheckReport, check_names, check_subject
 from tapas.audit._default_attacks import default_attacks
 from tapas.audit._evidence import EVIDENCE, evidence_of
@@ -111,6 +113,8 @@ class Audit:
         default as many of them as takes seconds, where releases were kept.
     question : mapping, optional
         The audit as its author wrote it; described from the objects by default.
+    source : str, optional
+        Name of the audit file, for the commands that pages advise.
     """
 
     threat_model: GameThreatModel | Subject | Sequence[GameThreatModel | Subject]
@@ -128,6 +132,7 @@ class Audit:
     show_values: bool = False
     exposure_map: bool | None = None
     question: Mapping[str, Plain] | None = None
+    source: str | None = None
     subjects: tuple[Subject, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -282,6 +287,8 @@ class Audit:
                 gates=tuple(self.gates),
                 provenance={
                     **provenance(),
+                    **({} if self.source is None else {"audit_file": self.source}),
+                    **({} if store is None else {"folder": Path(store).name}),
                     "finished": now(),
                     "seconds": round(time.perf_counter() - start, 3),
                     EVIDENCE: [evidence for *_, evidence in outcomes if evidence is not None],
@@ -319,7 +326,11 @@ class Audit:
             tracker=progress,
         )
         summaries, stopped, complete = self._judged(run)
-        about = about_records(model, summaries, self.subgroups, self.show_values)
+        wanted = (run, summaries, self.subgroups, self.show_values)
+        about = about_records(*wanted)
+        is_generator = about is None and complete and subject.role == "audited"
+        targets = about_targets(*wanted) if is_generator else None
+        performance = model.performance(self.subgroups)
         outcome = AuditedSubject(
             name=subject.label,
             role=subject.role,
@@ -328,6 +339,8 @@ class Audit:
             crashes=tuple(run.crashes),
             trials=run.played(),
             records=None if about is None else about.to_dict("list"),
+            targets=None if targets is None else targets.to_dict("list"),
+            performance=None if performance is None else performance.to_dict("list"),
             exposure=self._exposure(run, subject) if complete else None,
             nearness=nearness(model) if subject.role == "audited" else None,
             learning=learning_curves(run) if complete and subject.role == "audited" else (),

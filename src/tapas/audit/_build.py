@@ -1,6 +1,7 @@
 """From an audit file to an audit that can be run."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -39,7 +40,8 @@ def load_audit(path: str | PathLike[str]) -> Audit:
 
 def build_audit(config: AuditFile, path: str | PathLike[str]) -> Audit:
     """Make the audit that a file describes; paths in it are relative to the file at `path`."""
-    return build_from(config, Names(Path(path).resolve().parent, str(path)))
+    audit = build_from(config, Names(Path(path).resolve().parent, str(path)))
+    return replace(audit, source=Path(path).name)
 
 
 def audit_from_values(values: Mapping[str, object], where: str) -> Audit:

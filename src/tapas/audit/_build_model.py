@@ -57,6 +57,8 @@ def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None
             f"{names.where}: model.file: there is no file {names.folder / str(part.file)}"
         )
     model = _threat_model(config, names, trainer, members, others, inside.label)
+    if isinstance(model, ModelMIA):
+        model.ids = (inside.table.index.tolist(), outside.table.index.tolist())
     digests: list[Plain] = [inside.table.digest(), outside.table.digest()]
     return Built(
         (Subject(model, part.label or ""),), {"data": {"digest": digests}}, tables.inputs()

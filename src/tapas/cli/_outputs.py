@@ -3,18 +3,24 @@
 import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from tapas.results import (
     MEASURES,
+    MOST_RECORDS,
     AuditRecord,
     ClaimOutcome,
     Estimate,
+    Findings,
     SummaryFacts,
     Verdict,
+    as_plain_list,
     constant_scores,
+    exposed_people,
+    exposed_records,
     record_facts,
 )
 
@@ -51,6 +57,9 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         ],
         "inputs": record.question.get("inputs"),
         "results": [_facts(facts) for facts in record_facts(record)],
+        "people": _people(record),
+        "records": _records(record),
+        "performance": {one.name: _rows(one.performance) for one in record.audited},
         "cautions": constant_scores(record),
         "crashes": [
             {"subject": subject.name, "attack": crash.attack, "message": crash.message}
@@ -59,6 +68,40 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         ],
         "failed_trials": {subject.name: len(subject.failures) for subject in record.subjects},
     }
+
+
+def _people(record: AuditRecord) -> list[dict[str, Any]]:
+    """The most exposed people of generators; `people.csv` has all of them."""
+    return [
+        {
+            "subject": one.subject,
+            "attack": one.attack,
+            "mean_auc": _estimate(one.mean),
+            "exposed_beyond_doubt": one.num_exposed,
+            "most_exposed": _rows(one.table.head(MOST_RECORDS).to_dict("list")),
+            "subgroups": _rows(one.parts.to_dict("list")),
+        }
+        for one in exposed_people(record)
+    ]
+
+
+def _records(record: AuditRecord) -> list[dict[str, Any]]:
+    """The most exposed records of models and files; `exposure.csv` has all of them."""
+    return [
+        {
+            "subject": one.subject,
+            "attack": one.attack,
+            "most_exposed": _rows(one.table.head(MOST_RECORDS).to_dict("list")),
+            "slices": _rows(one.slices.to_dict("list")),
+        }
+        for one in exposed_records(Findings(record))
+    ]
+
+
+def _rows(columns: Mapping[str, Sequence[object]] | None) -> list[dict[str, Any]]:
+    """Columns as a list of rows; null where a value is missing."""
+    cells = {name: as_plain_list(values) for name, values in (columns or {}).items()}
+    return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
 
 
 def forget(*paths: Path | None) -> None:

@@ -293,6 +293,10 @@ class GameThreatModel(TrainableThreatModel):
         """What the judged records hold, in the order of `judged_records`; None where none are."""
         return None
 
+    def performance(self, subgroups: Sequence[str] = ()) -> pd.DataFrame | None:
+        """How well a model does on what it was trained on and on the rest; None for no model."""
+        return None
+
     def nearest_released(self, positions: Sequence[int]) -> pd.DataFrame | None:
         """For judged records the nearest released one, and the columns on which they agree."""
         return None

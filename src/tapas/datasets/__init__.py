@@ -6,6 +6,7 @@ from tapas.datasets._dataset import Dataset
 from tapas.datasets._description import DataDescription
 from tapas.datasets._encoding import EncodedTable
 from tapas.datasets._files import TableFile, locate, read_file, read_frame, read_schema_beside
+from tapas.datasets._nearest import nearest_row
 from tapas.datasets._npz import pack_table, read_table, unpack_table, write_table
 from tapas.datasets._reading import Reading, choices_from_words
 from tapas.datasets._rows import RandomSource
@@ -29,6 +30,7 @@ __all__ = [
     "load_sample",
     "locate",
     "most_isolated",
+    "nearest_row",
     "pack_table",
     "rare_combinations",
     "read_file",

@@ -12,7 +12,14 @@ from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentenc
 from tapas.report._page_learning import learning_figures
 from tapas.report._page_nearness import NEARNESS_COLUMNS, nearness_rows
 from tapas.report._page_numbers import moment
-from tapas.report._page_people import map_csv, map_figures, people_csv, people_figures
+from tapas.report._page_people import (
+    map_csv,
+    map_figures,
+    people_csv,
+    people_figures,
+    people_tables,
+)
+from tapas.report._page_performance import performance_csv, performance_tables
 from tapas.report._page_records import records_csv, records_tables
 from tapas.report._page_render import render, write_page
 from tapas.report._page_tables import (
@@ -114,7 +121,7 @@ class AuditPage(Report):
             sentences=self._sentences,
             inputs=input_rows(record),
             attacker=attacker_words(record),
-            actions=actions(findings, self._exposed),
+            actions=actions(findings, self._exposed, self._people),
             history=self.history or (),
             num_targets=len({result.target for result in findings.exposed}),
             tiles=tiles(findings),
@@ -126,6 +133,8 @@ class AuditPage(Report):
             table=result_table(findings),
             records=records_tables(self._exposed),
             people=people_figures(self._people),
+            people_tables=people_tables(self._people),
+            performance=performance_tables(record.audited),
             maps=map_figures(self._mapped),
             learning=learning_figures(self.record.audited),
             nearness=nearness_rows(self.record.audited),
@@ -151,7 +160,8 @@ class AuditPage(Report):
 
         Where the audit tells records apart, ``exposure.csv`` lists them, most exposed first; where
         it judges several people, ``people.csv`` does, and where it has a map of the private table,
-        ``exposure-map.csv`` lists every record of that.
+        ``exposure-map.csv`` lists every record of that. ``performance.csv`` has the accuracy of a
+        model on what it was trained on and on the rest.
         """
         page = self if self.history is not None else AuditPage(self.record, read_history(filepath))
         files = [write_page(filepath, "report.html", page.html())]
@@ -159,6 +169,9 @@ class AuditPage(Report):
             files.append(write_page(filepath, "exposure.csv", records_csv(self._exposed)))
         if self._people:
             files.append(write_page(filepath, "people.csv", people_csv(self._people)))
+        if any(subject.performance for subject in self.record.audited):
+            csv = performance_csv(self.record.audited)
+            files.append(write_page(filepath, "performance.csv", csv))
         if self._mapped:
             files.append(write_page(filepath, "exposure-map.csv", map_csv(self._mapped)))
         return files

@@ -1,14 +1,19 @@
 """Why there is a leak, in plain words, and what can be tried against it."""
 
+import re
 import shlex
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tapas.results import AuditRecord, ExposedRecords, Findings
+import pandas as pd
+
+from tapas.results import AuditRecord, ExposedRecords, Findings, People
 
 __all__ = ["Action", "actions", "why"]
 
+_FEW = 5  # people named in advice
 # What attacks look at, by what their labels begin with.
 _LOOKS_AT = {
     "ClosestDistance": "how near the released record most like the target is",
@@ -31,6 +36,19 @@ _LOOKS_AT = {
     "LabelOnly": "how far the record can be changed before the model's answer changes",
     "RuleBased": "whether the model's answer for the record is right",
     "Imputation": "which value makes the model surest",
+    "BlackBox": "what the model's scores look like on records it was trained on, and on others",
+    "Certainty": "whether the model is surer about the record than models of the attacker's own",
+    "Rehearsed": "how the model's scores for the record differ from those of models trained with "
+    "it and without it",
+    "Ensemble": "how near released records come to the target, and how many agree with it on few "
+    "columns, all weighed together",
+    "RecordEnsemble": "how near released records come to the target, how dense they lie around it "
+    "and which of its values they share, all weighed together",
+    "Nearness": "how near the released records most like the target are",
+    "SinglingOut": "descriptions that fit one released record, and then one private record",
+    "Linkability": "whether two halves of a record lead to the same released records",
+    "Inference": "whether released records like the target tell one of its values",
+    "Likelihood": "how likely the fitted generator finds the target",
     "PropertyClassifier": "how the model's answers shift with the make-up of its training records",
 }
 
@@ -56,17 +74,19 @@ def why(findings: Findings) -> str:
     return f"The strongest attack, {label}, looks at {_LOOKS_AT[name]}."
 
 
-def actions(findings: Findings, exposed: list[ExposedRecords]) -> list[Action]:
+def actions(
+    findings: Findings, exposed: list[ExposedRecords], people: Sequence[People] = ()
+) -> list[Action]:
     """Return what fits a leak in what was audited; nothing where none was found."""
     if not findings.leaks:
         return []
-    question = findings.record.question
-    if question.get("release"):
-        return _for_files(findings.record, exposed)
-    if question.get("model"):
-        return _for_models(question["model"])
-    if question.get("generator"):
-        return _for_generators()
+    record = findings.record
+    if record.question.get("release"):
+        return _for_files(record, exposed)
+    if record.question.get("model"):
+        return _for_models(record, exposed)
+    if record.question.get("generator"):
+        return _for_generators(record, people)
     return []
 
 
@@ -74,77 +94,123 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
     inputs = record.question.get("inputs", {})
     keys = ("data.table", "data.holdout", "release.file")
     private, holdout, released = (str(inputs.get(key, {}).get("file", key)) for key in keys)
-    column = _telling_column(exposed)
-    again = ["tapas", "release", private, holdout]
+    here = str(record.provenance.get("folder") or f"{released.split('.')[0]}-run")
+    column = _commonest(one.table[one.table["member"]] for one in exposed)
+
+    def tried(file: str, folder: str, *options: str) -> tuple[str, str]:
+        again = ["tapas", "release", private, holdout, file, *options, "--folder", folder]
+        return shlex.join(again), shlex.join(["tapas", "compare", here, folder])
+
+    dropped = column or "COLUMN"
     return [
         Action(
             "Leave out, or coarsen, a column on which exposed records agree with released ones"
-            + (f" (“{column}” is the commonest)." if column != "COLUMN" else "."),
-            (
-                shlex.join([*again, released, "--drop", column, "--folder", "without-column"]),
-                f"tapas compare {shlex.quote(_folder(released))} without-column",
-            ),
+            + (f" (“{column}” is the commonest)." if column else "."),
+            tried(released, _named(f"without {dropped}-run"), "--drop", dropped),
         ),
         Action(
             "Take the released rows that stand beside the most exposed records (“released row” in "
-            "exposure.csv) out of the release, and audit what is left.",
-            (
-                shlex.join([*again, "fewer.csv", "--folder", "fewer-run"]),
-                f"tapas compare {shlex.quote(_folder(released))} fewer-run",
-            ),
+            "exposure.csv) out of the release, save what is left as fewer.csv, and audit that.",
+            tried("fewer.csv", "fewer-run"),
         ),
         Action(
             "Make the release again with a generator that adds noise (NoisyMarginals, MST or "
-            "PrivBayes with a small epsilon), or from more records, and audit that.",
-            (
-                shlex.join([*again, "noisy.csv", "--folder", "noisy-run"]),
-                f"tapas compare {shlex.quote(_folder(released))} noisy-run",
-            ),
+            "PrivBayes with a small epsilon), or from more records, save it as noisy.csv, and "
+            "audit that.",
+            tried("noisy.csv", "noisy-run"),
         ),
     ]
 
 
-def _for_models(model: dict[str, Any]) -> list[Action]:
-    tried = ("tapas run audit.yaml --folder tried-run", "tapas compare audit-run tried-run")
+def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
+    model: dict[str, Any] = record.question["model"]
+    rows = [str(row) for one in exposed for row in _ids(one)][:_FEW]
     found = [
-        Action(
-            "Let the model learn its records less by heart: fewer epochs, smaller trees "
-            "(max_depth, min_samples_leaf), more regularisation in model.parameters.",
-            tried,
+        _edited(
+            record,
+            "Let the model learn its records less by heart: fewer epochs, smaller trees, more "
+            "regularisation.",
+            "regular",
+            "model.parameters, such as {max_depth: 6, min_samples_leaf: 10}",
         ),
-        Action("Train on more records, or leave the most exposed ones out of data.table.", tried),
+        _edited(
+            record,
+            "Leave the most exposed records out of what it is trained on"
+            + (f" (first of all {', '.join(rows)})." if rows else "."),
+            "fewer",
+            "data.table, a file without them",
+        ),
+        _edited(record, "Train on more records.", "more", "data.table, a larger file"),
     ]
     if model.get("access") != "labels":
-        found.append(
-            Action("Answer with classes only, without scores: model.access: labels.", tried)
-        )
+        words = "Answer with classes only, without scores."
+        found.append(_edited(record, words, "labels", "model.access: labels"))
     return found
 
 
-def _for_generators() -> list[Action]:
-    tried = ("tapas run audit.yaml --folder tried-run", "tapas compare audit-run tried-run")
+def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Action]:
+    column = _commonest(one.table for one in people if "agrees_on" in one.table)
+    rows = [str(target) for one in people for target in one.table["target"]][:_FEW]
     return [
-        Action(
-            "Use a generator with differential privacy, or lower its epsilon: "
-            "generator: {use: MST, parameters: {epsilon: 1}}.",
-            tried,
+        _edited(
+            record,
+            "Use a generator with differential privacy, or lower its epsilon.",
+            "private",
+            "generator: {use: MST, parameters: {epsilon: 1}}",
         ),
-        Action("Leave out, or coarsen, columns that make records unusual: data.drop.", tried),
-        Action("Leave the most exposed records out of the private table.", tried),
-        Action("Make the generator from more records: each one then weighs less.", tried),
+        _edited(
+            record,
+            "Leave out, or coarsen, a column that makes people recognisable"
+            + (f" (nearest released records agree most often on “{column}”)." if column else "."),
+            f"without {column or 'COLUMN'}",
+            f"data.drop: [{column or 'COLUMN'}]",
+        ),
+        _edited(
+            record,
+            "Leave the most exposed people out of the private table"
+            + (f" (first of all {', '.join(rows)})." if rows else "."),
+            "fewer",
+            "data.table, a file without them",
+        ),
+        _edited(
+            record,
+            "Make the generator from more records: each one then weighs less.",
+            "more",
+            "data.table, a larger file, and knowledge.records",
+        ),
     ]
 
 
-def _telling_column(exposed: list[ExposedRecords]) -> str:
-    """The column on which most of the exposed members agree with their nearest released record."""
+def _edited(record: AuditRecord, words: str, name: str, change: str) -> Action:
+    """An action that changes something in a copy of the audit file."""
+    file = str(record.provenance.get("audit_file") or "audit.yaml")
+    stem = file.rpartition(".")[0] or file
+    here = str(record.provenance.get("folder") or f"{stem}-run")
+    copy = _named(f"{stem} {name}")
+    return Action(
+        words,
+        (
+            f"{shlex.join(['cp', file, f'{copy}.yaml'])}  # change there {change}",
+            shlex.join(["tapas", "run", f"{copy}.yaml"]),
+            shlex.join(["tapas", "compare", here, f"{copy}-run"]),
+        ),
+    )
+
+
+def _named(words: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", words)
+
+
+def _ids(exposed: ExposedRecords) -> list[object]:
+    members = exposed.table[exposed.table["member"]].head(_FEW)
+    return list(members["id" if "id" in members else "row"]) if "row" in members else []
+
+
+def _commonest(tables: Iterable[pd.DataFrame]) -> str | None:
+    """The column on which most of the exposed agree with their nearest released record."""
     shared: Counter[str] = Counter()
-    for one in exposed:
-        if "agrees_on" in one.table:
-            top = one.table[one.table["member"]]["agrees_on"].dropna()
-            partly = (str(names) for names in top if names not in ("all columns", "nothing"))
-            shared.update(name for names in partly for name in names.split(", "))
-    return shared.most_common(1)[0][0] if shared else "COLUMN"
-
-
-def _folder(released: str) -> str:
-    return f"{released.split('.')[0]}-run"
+    for table in tables:
+        names = table["agrees_on"].dropna() if "agrees_on" in table else ()
+        partly = (str(one) for one in names if one not in ("all columns", "nothing"))
+        shared.update(name for one in partly for name in one.split(", "))
+    return shared.most_common(1)[0][0] if shared else None

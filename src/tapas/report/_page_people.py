@@ -1,18 +1,38 @@
 """How exposure is spread over people: a picture, and a list."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from tapas.report._figure import COLOURS, GREY, new_figure
+from tapas.report._page_cells import Cell, estimate_cell, sortable
 from tapas.report._page_figures import PageFigure
 from tapas.report._page_svg import inline_svg
-from tapas.results import AuditedSubject, ExposureMap, People, spreadsheet_safe
+from tapas.results import (
+    MOST_RECORDS,
+    VALUE,
+    AuditedSubject,
+    Estimate,
+    ExposureMap,
+    People,
+    spreadsheet_safe,
+)
 
-__all__ = ["map_csv", "map_figures", "people_csv", "people_figures"]
+__all__ = ["map_csv", "map_figures", "people_csv", "people_figures", "people_tables"]
 
 _CERTAIN = 0.05
+_TITLES = {
+    "target": "Target",
+    "auc": "AUC",
+    "p_value": "p-value",
+    "agrees_on": "Agrees on",
+    "agreed_with": "Columns agreed, with",
+    "agreed_without": "Without",
+    "released_trial": "Test trial",
+    "released_row": "Released row",
+}
 _BINS = 35
 
 
@@ -20,8 +40,65 @@ def people_csv(people: Sequence[People]) -> str:
     """All people as CSV, most exposed first, safe to open in a spreadsheet."""
     tables = [one.table.assign(subject=one.subject, attack=one.attack) for one in people]
     table = pd.concat(tables, ignore_index=True)
-    ordered = table[["subject", "attack", "target", "auc", "p_value"]]
+    first = ["subject", "attack", "target", "auc", "p_value"]
+    ordered = table[first + [name for name in table if name not in first]]
     return spreadsheet_safe(ordered).to_csv(index=False, lineterminator="\n")
+
+
+@dataclass(frozen=True)
+class PeopleTable:
+    """What a page shows of the most exposed people of one subject."""
+
+    subject: str
+    attack: str
+    num_people: int
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    part_columns: tuple[str, ...]
+    parts: tuple[tuple[Cell, ...], ...]
+
+
+def people_tables(people: Sequence[People]) -> list[PeopleTable]:
+    """The most exposed people of every subject, and the means over subgroups."""
+    return [_table(one) for one in people]
+
+
+def _table(people: People) -> PeopleTable:
+    shown = people.table.head(MOST_RECORDS)
+    order = [name for name in shown if name in _TITLES or name.startswith(VALUE)]
+    order = [name for name in order if shown[name].notna().any()]
+    return PeopleTable(
+        subject=people.subject,
+        attack=people.attack,
+        num_people=len(people.table),
+        columns=tuple(_TITLES.get(name, name) for name in order),
+        rows=tuple(
+            tuple(_cell(name, value) for name, value in zip(order, row, strict=True))
+            for row in shown[order].itertuples(index=False, name=None)
+        ),
+        part_columns=("People", "Number", "Mean AUC"),
+        parts=tuple(
+            (
+                Cell(f"{part['slice']}: {part['value']}", kind="text"),
+                Cell(str(part["people"]), sort=str(part["people"]), kind="count"),
+                estimate_cell(Estimate(part["auc"], part["low"], part["high"])),
+            )
+            for part in people.parts.to_dict("records")
+        ),
+    )
+
+
+def _cell(name: str, value: object) -> Cell:
+    if value is None or value != value:
+        return Cell("–", kind="text")
+    if isinstance(value, str) or name in ("target", "agrees_on"):
+        return Cell(str(value), kind="text")
+    number = float(str(value))
+    if name == "p_value":
+        return Cell("< 0.0001" if number < 0.0001 else f"{number:.4f}", sort=sortable(number))
+    if name in ("released_trial", "released_row"):
+        return Cell(f"{number:.0f}", sort=sortable(number))
+    return Cell(f"{number:.3f}" if name == "auc" else f"{number:g}", sort=sortable(number))
 
 
 def people_figures(people: Sequence[People]) -> list[PageFigure]:

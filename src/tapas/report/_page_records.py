@@ -117,7 +117,8 @@ def _cell(name: str, value: object) -> Cell:
     if isinstance(value, (bool, str)) or not isinstance(value, Real):
         return Cell({"True": "yes", "False": "no"}.get(str(value), str(value)), kind="text")
     number = float(value) + 0.0  # no minus before a zero
-    return Cell(f"{number:.4g}" if name == "score" else str(value), sort=sortable(number))
+    shown = f"{number:.4g}" if name == "score" or number != int(number) else str(value)
+    return Cell(shown, sort=sortable(number))
 
 
 def _slice(row: dict[str, object]) -> tuple[Cell, ...]:

@@ -46,9 +46,11 @@ from tapas.results._measures import (
     Measure,
 )
 from tapas.results._people import People, constant_scores, exposed_people
+from tapas.results._performance import performance_table
 from tapas.results._rounding import rounded, rounded_down, rounded_up
 from tapas.results._runs import RunState, end_progress, find_runs, note_progress
 from tapas.results._score_table import ScoreTable
+from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
 from tapas.results._unknown_records import JudgedRecords, judge_records
 from tapas.stats import Dependence
@@ -94,6 +96,7 @@ __all__ = [
     "TrialFailure",
     "Verdict",
     "append_verdict",
+    "as_plain_list",
     "compare_records",
     "constant_scores",
     "decide",
@@ -111,6 +114,7 @@ __all__ = [
     "leak",
     "loosened_limits",
     "note_progress",
+    "performance_table",
     "positive_predictive_value",
     "read_history",
     "record_facts",

@@ -18,7 +18,7 @@ from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, StoreError, TapasWarning
 from tapas.results._exposure_map import ExposureMap
 from tapas.results._learning import LearningCurve
-from tapas.results._measures import GATE_METRICS, MEASURES
+from tapas.results._measures import GATE_METRICS, MEASURES, OTHER_LIMITS
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
 
@@ -29,6 +29,7 @@ FORMAT = "tapas-audit"
 VERSION = 3  # the first with a digest
 READABLE = (1, 2, VERSION)
 FILE_NAME = "record.json"
+SUBGROUP, VALUE = "by ", "value of "  # what names of columns about records begin with
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class Gate:
     ----------
     metric : str
         What is limited, for every attack and target of the audited subjects: one of
-        `GATE_METRICS`. "dropped_columns" limits how many columns were left out of the audit.
+        `GATE_METRICS`. "dropped_columns" limits how many columns were left out of the audit,
+        "accuracy_gap" how much better a model does on records that it was trained on.
     at_most : float
         Within the range of the metric.
     fpr : float
@@ -68,7 +70,8 @@ class Gate:
 
     def __post_init__(self) -> None:
         check_choice(self.metric, "metric of a gate", GATE_METRICS)
-        low, high = next((m.limits for m in MEASURES if m.gate == self.metric), (0.0, math.inf))
+        limits = {**OTHER_LIMITS, **{m.gate: m.limits for m in MEASURES if m.gate}}
+        low, high = limits[self.metric]
         if not low <= self.at_most <= high or math.isinf(self.at_most):
             top = "" if math.isinf(high) else f" and at most {high:g}"
             raise ConfigError(
@@ -121,6 +124,11 @@ class AuditedSubject:
         Whether attacks still gain from more training trials.
     nearness : mapping, optional
         Of a released table: how near its records are to those used and to others, by side.
+    targets : mapping of str to sequence, optional
+        Columns about the targets of a generator, by ``target``: subgroups and, of the most exposed,
+        what is nearest to them in releases.
+    performance : mapping of str to sequence, optional
+        Columns of `performance_table` of a model.
     """
 
     name: str
@@ -133,10 +141,14 @@ class AuditedSubject:
     exposure: ExposureMap | None = None
     learning: tuple[LearningCurve, ...] = ()
     nearness: Mapping[str, Mapping[str, float | None]] | None = None
+    targets: Mapping[str, Sequence[Plain]] | None = None
+    performance: Mapping[str, Sequence[Plain]] | None = None
 
     def __post_init__(self) -> None:
-        if self.records is not None:
-            object.__setattr__(self, "records", _plain_columns(self.records))
+        for name in ("records", "targets", "performance"):
+            columns = getattr(self, name)
+            if columns is not None:
+                object.__setattr__(self, name, _plain_columns(columns))
 
 
 def _plain_columns(records: Mapping[str, Sequence[object]]) -> dict[str, list[Plain]]:
@@ -310,6 +322,8 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
         "role": subject.role,
         "trials": subject.trials,
         "records": subject.records,
+        "targets": subject.targets,
+        "performance": subject.performance,
         "exposure": None if subject.exposure is None else subject.exposure.to_dict(),
         "learning": [curve.to_dict() for curve in subject.learning],
         "nearness": None if subject.nearness is None else _without_nan(subject.nearness),
@@ -362,6 +376,8 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
             for one in entry["crashes"]
         ),
         records=entry.get("records"),
+        targets=entry.get("targets"),
+        performance=entry.get("performance"),
         exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),
         nearness=entry.get("nearness"),
         learning=tuple(map(LearningCurve.from_dict, entry.get("learning", ()))),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from tapas.results._audit_record import SUBGROUP, VALUE
 from tapas.results._exposure import exposure_table, slice_metrics
 from tapas.results._findings import CONFIDENCE, Finding, Findings
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
@@ -13,7 +14,6 @@ from tapas.stats import shared_confidence
 __all__ = ["MOST_RECORDS", "SUBGROUP", "VALUE", "ExposedRecords", "exposed_records"]
 
 MOST_RECORDS = 20
-SUBGROUP, VALUE = "by ", "value of "  # what names of columns about records begin with
 _SLICED_BY = ("class", "correct")
 _MOST_SLICES = 12
 

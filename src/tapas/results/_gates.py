@@ -116,12 +116,15 @@ def gate_title(gate: Gate) -> str:
 def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
     if gate.metric == "dropped_columns":
         return _judge_dropped(record, gate)
+    if gate.metric == "accuracy_gap":
+        return _judge_gap(record, gate)
     # All attacks and targets are judged together, so each interval shares the error.
     confidence = shared_by_audited(record, gate.confidence)
     ends, more = [], False
     for subject in record.audited:
         for summary in judged_summaries(subject):
-            where = f"{summary.attack} on target {summary.target_id}"
+            about = f"target {summary.target_id}"
+            where = f"{summary.attack} on {'all records' if summary.target_id == 'all' else about}"
             interval = _ends(record, subject, summary, gate, confidence)
             if interval is None:
                 return _undecided(
@@ -192,6 +195,21 @@ def _judge_dropped(record: AuditRecord, gate: Gate) -> GateOutcome:
     words = f"{len(dropped)} columns were left out of the audit"
     words += f" ({', '.join(dropped[:5])})" if dropped else ""
     return GateOutcome(gate, state, number, number, f"{words}, limit {gate.at_most:g}")
+
+
+def _judge_gap(record: AuditRecord, gate: Gate) -> GateOutcome:
+    """The gap over all records of every model, with the confidence of the page."""
+    gaps = [subject for subject in record.audited if subject.performance is not None]
+    if not gaps:
+        return _undecided(gate, "there is no model whose training records are known")
+    ends = [
+        (float(str(one.performance["gap_low"][0])), float(str(one.performance["gap_high"][0])), one)
+        for one in gaps
+        if one.performance is not None
+    ]
+    low, high, worst = max(ends, key=lambda end: (end[0] > gate.at_most, end[1]))
+    remedy = "more records whose membership is known would narrow the interval"
+    return _outcome(gate, low, high, worst.name, "", remedy)
 
 
 def dropped_columns(record: AuditRecord) -> list[str] | None:

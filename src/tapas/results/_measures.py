@@ -337,9 +337,11 @@ MEASURES = (
 
 ALL_METRICS = tuple(measure.name for measure in MEASURES if "binary" in measure.columns)
 DEFAULT_METRICS = ("accuracy", "privacy_gain", "auc")
-# Epsilon is a bound, not a metric: it has no value without a confidence.
-GATE_METRICS = (
-    *(measure.gate for measure in MEASURES if measure.gate),
-    "epsilon",
-    "dropped_columns",
-)
+# What gates limit beside metrics, and its range. Epsilon is a bound: it has no value without a
+# confidence.
+OTHER_LIMITS = {
+    "epsilon": (0.0, math.inf),
+    "dropped_columns": (0.0, math.inf),
+    "accuracy_gap": (0.0, 1.0),
+}
+GATE_METRICS = (*(measure.gate for measure in MEASURES if measure.gate), *OTHER_LIMITS)

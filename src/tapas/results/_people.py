@@ -8,7 +8,7 @@ import pandas as pd
 
 from tapas._random import stream
 from tapas.metrics import column_aucs
-from tapas.results._audit_record import AuditedSubject, AuditRecord
+from tapas.results._audit_record import SUBGROUP, AuditedSubject, AuditRecord
 from tapas.results._estimate import Estimate
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.stats import Dependence, holm, percentile_interval, shared_confidence
@@ -37,13 +37,18 @@ class People:
     table : DataFrame
         One row per person, most exposed first: ``target``, ``auc`` by that attack, and ``p_value``,
         the chance to see as much by any of the attacks if nobody were exposed, corrected for the
-        number of attacks and people (Holm).
+        number of attacks and people (Holm); of the most exposed also what is nearest to them in
+        releases, and their values where these may be shown.
+    parts : DataFrame
+        Mean AUC over the people of each subgroup that was asked for (``slice``, ``value``,
+        ``people``, ``auc``, ``low``, ``high``); all intervals hold together with 95 % confidence.
     """
 
     subject: str
     attack: str
     mean: Estimate
     table: pd.DataFrame
+    parts: pd.DataFrame
 
     @property
     def num_exposed(self) -> int:
@@ -118,9 +123,39 @@ def _people(subject: AuditedSubject) -> People | None:
             "p_value": holm(np.minimum(1.0, p_values * len(tables))),
         }
     )
-    mean = _mean_over_people(*tables[best], _groups(by_attack[best][0]), len(tables))
+    groups = _groups(by_attack[best][0])
+    mean = _mean_over_people(*tables[best], groups, len(tables))
+    about = pd.DataFrame(subject.targets or {"target": []})
+    parts = _parts(table, about, *tables[best], groups, len(tables))
+    own = [name for name in about if not name.startswith(SUBGROUP)]
+    table = table.merge(about[own], how="left", on="target")
     ordered = table.sort_values(["auc", "target"], ascending=[False, True], ignore_index=True)
-    return People(subject.name, best, mean, ordered)
+    return People(subject.name, best, mean, ordered, parts)
+
+
+def _parts(
+    table: pd.DataFrame,
+    about: pd.DataFrame,
+    scores: np.ndarray,
+    positive: np.ndarray,
+    groups: np.ndarray,
+    attacks: int,
+) -> pd.DataFrame:
+    """The mean over people of each value of the columns that tell subgroups apart."""
+    joined = table[["target"]].merge(about, how="left", on="target")
+    chosen = [
+        (name.removeprefix(SUBGROUP), value, np.flatnonzero((joined[name] == value).to_numpy()))
+        for name in about
+        if name.startswith(SUBGROUP)
+        for value in sorted(joined[name].dropna().unique(), key=str)
+    ]
+    found = []
+    for name, value, people in chosen:
+        mean = _mean_over_people(
+            scores[:, people], positive[:, people], groups, attacks * len(chosen)
+        )
+        found.append((name, value, len(people), mean.value, mean.low, mean.high))
+    return pd.DataFrame(found, columns=["slice", "value", "people", "auc", "low", "high"])
 
 
 def _are_people(summaries: Summaries) -> bool:

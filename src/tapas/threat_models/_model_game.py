@@ -23,6 +23,7 @@ from tapas.game import (
     Trial,
 )
 from tapas.models import Access, Model, RecordEncoding, Records, Trainer
+from tapas.results import performance_table
 from tapas.threat_models._game_defaults import GameDefaults, names_of
 from tapas.threat_models._inputs_alone import told_by_inputs
 from tapas.threat_models._reference_models import (
@@ -211,7 +212,7 @@ class ModelMembershipGame(GameDefaults):
         """Where each judged record came from, its class, and what the model says."""
         judged = self.candidates
         predicted = self.model.predict(judged.records.X)
-        return pd.DataFrame(
+        about = pd.DataFrame(
             {
                 "source": np.where(judged.members, "members", "non_members"),
                 "row": judged.rows,
@@ -220,6 +221,18 @@ class ModelMembershipGame(GameDefaults):
                 "correct": predicted == judged.records.y,
             }
         )
+        if self.access.shows(Access.SCORES):
+            probabilities = self.model.predict_proba(judged.records.X)
+            codes = self.model.codes_of(judged.records.y)
+            about["confidence"] = probabilities[np.arange(len(codes)), codes].astype(float)
+        return about
+
+    def performance(self, subgroups: Sequence[str]) -> pd.DataFrame:
+        """How well the model does on members and on others: all, by class and by subgroup."""
+        records, members = self._all_sides
+        parts = {name: records.values_of(name) for name in subgroups}
+        predicted = self.model.predict(records.X)
+        return performance_table(records.y, predicted, members.astype(bool), parts)
 
     # -- shadow models -----------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from collections.abc import Sequence
 from concurrent.futures import Executor
 
 import numpy as np
@@ -75,6 +76,8 @@ class ModelMIA(GameThreatModel):
         Where shadow models are trained and observed instead.
     label : str
         Display name of the data.
+    ids : pair of sequences, optional
+        What members and non-members are called on pages; the row labels of data frames by default.
 
     Warns
     -----
@@ -101,8 +104,10 @@ class ModelMIA(GameThreatModel):
         n_jobs: int | None = None,
         executor: Executor | None = None,
         label: str = "records",
+        ids: tuple[Sequence[object], Sequence[object]] | None = None,
     ) -> None:
         super().__init__(n_jobs=n_jobs, executor=executor)
+        self.ids = (_row_labels(members), _row_labels(non_members)) if ids is None else ids
         self._layout = layout_for(model, members)
         audited, shadows = self._layout.model(model), self._layout.trainer(trainer)
         if shown is not None:
@@ -155,10 +160,23 @@ class ModelMIA(GameThreatModel):
     def judged_records(self) -> pd.DataFrame:
         """Who is judged: one row per entry of a summary, for slices and exposure tables.
 
-        Columns: ``source`` ("members" or "non_members") and ``row`` (position there), ``class``
-        (the true one), ``predicted`` and ``correct`` (what the model says).
+        Columns: ``source`` ("members" or "non_members") and ``row`` (position there), ``id`` where
+        records have labels of their own, ``class`` (the true one), ``predicted`` and ``correct``
+        (what the model says), and ``confidence``, the probability it gives to the true class.
         """
-        return self._game.about_judged()
+        about = self._game.about_judged()
+        if any(list(ids) != list(range(len(ids))) for ids in self.ids):
+            sides = zip(about["source"] == "members", about["row"], strict=True)
+            ids = [str(self.ids[0 if member else 1][row]) for member, row in sides]
+            about.insert(2, "id", ids)
+        return about
+
+    def performance(self, subgroups: Sequence[str] = ()) -> pd.DataFrame:
+        """Accuracy on members and on others, and its gap (see `tapas.results.performance_table`).
+
+        All records, by class, and by the values of the columns `subgroups`.
+        """
+        return self._game.performance(subgroups)
 
     def judge(
         self,
@@ -209,6 +227,12 @@ class ModelMIA(GameThreatModel):
         """What the judged records hold, where they are a table."""
         records = self._game.candidates.records
         return pd.DataFrame(records.X).reset_index(drop=True) if records.is_frame else None
+
+
+def _row_labels(records: RecordsLike) -> Sequence[object]:
+    if isinstance(records, (tuple, list)) and isinstance(records[0], pd.DataFrame):
+        return records[0].index.tolist()
+    return ()
 
 
 def _checked_sides(

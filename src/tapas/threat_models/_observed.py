@@ -13,7 +13,7 @@ import pandas as pd
 from tapas._random import Parts, part_stream, resolve_seed
 from tapas._validate import check_probability
 from tapas.compat import GameThreatModel
-from tapas.datasets import TabularDataset
+from tapas.datasets import TabularDataset, nearest_row
 from tapas.errors import SchemaError, TargetInDataWarning, ThreatModelError
 from tapas.game import (
     MEMBERSHIP,
@@ -267,20 +267,14 @@ class ObservedMIA(GameThreatModel):
     def nearest_released(self, positions: Sequence[int]) -> pd.DataFrame:
         """For judged records the released one that agrees in most columns, and those columns.
 
-        Of several that agree equally, the first. Columns: ``released_row`` (position, from 0) and
+        See `tapas.datasets.nearest_row`. Columns: ``released_row`` (position, from 0) and
         ``agrees_on``.
         """
         released = self.release.table
         found = []
         for position in positions:
             record = self._game.candidates.records.table.take([position])
-            nearest = int(np.argmin(released.count_differences(record)[0]))
-            twin = released.take([nearest])
-            same = [
-                column.name
-                for column in released.columns
-                if twin.select([column.name]).matches(record.select([column.name]))[0]
-            ]
+            nearest, same = nearest_row(released, record)
             whole = len(same) == len(released.columns)
             found.append((str(nearest), "all columns" if whole else ", ".join(same) or "nothing"))
         return pd.DataFrame(found, columns=["released_row", "agrees_on"])

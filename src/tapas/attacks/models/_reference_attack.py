@@ -8,7 +8,7 @@ import numpy as np
 
 from tapas.attacks._criteria import CriterionLike
 from tapas.attacks.models._model_attack import MembershipScorer, ModelThresholdAttack
-from tapas.attacks.models._score_statistics import Clip, checked_clip, chosen_clip
+from tapas.attacks.models._score_statistics import TRUE, Clip, checked_clip, chosen_clip
 from tapas.errors import IncompatibleAttackError
 from tapas.game import Board, Needs
 from tapas.models import Access
@@ -42,6 +42,19 @@ class ReferenceScorer(MembershipScorer):
     def score(self, values: np.ndarray) -> np.ndarray:
         """The comparison."""
         return self.comparison(values, self.references)
+
+
+def confidence_without(scorer: object) -> np.ndarray | None:
+    """What reference models that were not trained on a record give its true class, on average.
+
+    NaN where there is none; None for scorers that compare with no reference models.
+    """
+    if not isinstance(scorer, ReferenceScorer):
+        return None
+    outside = ~scorer.references.secrets.astype(bool)
+    total = np.where(outside, scorer.references.values[..., TRUE], 0.0).sum(axis=0)
+    number = outside.sum(axis=0)
+    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
 class ReferenceAttack(ModelThresholdAttack):

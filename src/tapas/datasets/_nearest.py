@@ -1,0 +1,31 @@
+"""The record of a table that is most like another one."""
+
+import numpy as np
+
+from tapas.datasets._encoding import EncodedTable
+
+__all__ = ["nearest_row"]
+
+CLOSE = 0.01  # numbers agree that differ by at most this share of the range of their column
+
+
+def nearest_row(table: EncodedTable, record: EncodedTable) -> tuple[int, tuple[str, ...]]:
+    """Position of the row that agrees with one record in most columns, and those columns.
+
+    Numbers and dates agree where they differ by at most 1 % of the range of their column. Of rows
+    that agree equally, one with fewer exact differences is taken, then the first.
+    """
+    agrees = np.stack([_agreeing(table, record, column.name) for column in table.columns])
+    exact = -table.count_differences(record)[0]
+    row = int(np.lexsort((-np.arange(len(table)), exact, agrees.sum(axis=0)))[-1])
+    return row, tuple(c.name for c, same in zip(table.columns, agrees[:, row], strict=True) if same)
+
+
+def _agreeing(table: EncodedTable, record: EncodedTable, name: str) -> np.ndarray:
+    column = next(column for column in table.columns if column.name == name)
+    if column.is_coded:
+        return table.select([name]).count_differences(record.select([name]))[0] == 0
+    values, value = table.column(name), record.column(name)[0]
+    known = values[~np.isnan(values)]
+    reach = CLOSE * float(np.ptp(known)) if len(known) else 0.0
+    return (np.abs(values - value) <= reach) | (np.isnan(values) & np.isnan(value))

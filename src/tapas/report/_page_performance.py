@@ -1,0 +1,101 @@
+"""How well a model does on the records that it was trained on, and on others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from tapas.report._page_cells import Cell, estimate_cell, sortable
+from tapas.report._page_numbers import percent
+from tapas.results import AuditedSubject, Estimate, spreadsheet_safe
+
+__all__ = ["PerformanceTable", "performance_csv", "performance_tables"]
+
+
+_COUNTS = ("train_records", "test_records")
+_COLUMNS = (
+    "Records",
+    "Trained on",
+    "Others",
+    "Right, trained on",
+    "Right, others",
+    "Gap",
+    "Precision",
+    "Recall",
+)
+
+
+@dataclass(frozen=True)
+class PerformanceTable:
+    """What a page shows of the accuracy of one model."""
+
+    subject: str
+    words: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def performance_csv(subjects: Sequence[AuditedSubject]) -> str:
+    """The accuracies of all models as CSV, safe to open in a spreadsheet."""
+    tables = [_frame(one).assign(subject=one.name) for one in subjects if one.performance]
+    table = pd.concat(tables, ignore_index=True)
+    ordered = table[["subject", *(name for name in table if name != "subject")]]
+    return spreadsheet_safe(ordered).to_csv(index=False, lineterminator="\n")
+
+
+def performance_tables(subjects: Sequence[AuditedSubject]) -> list[PerformanceTable]:
+    """The accuracies of every audited model."""
+    return [_table(one) for one in subjects if one.performance]
+
+
+def _frame(subject: AuditedSubject) -> pd.DataFrame:
+    return pd.DataFrame(dict(subject.performance or {}))
+
+
+def _table(subject: AuditedSubject) -> PerformanceTable:
+    rows = _frame(subject).to_dict("records")
+    whole = rows[0]
+    words = (
+        f"{subject.name} is right about {percent(whole['train_accuracy'], 1)} of the records it "
+        f"was trained on and {percent(whole['test_accuracy'], 1)} of others. "
+        + _gap_words(whole["gap_low"])
+    )
+    return PerformanceTable(
+        subject=subject.name,
+        words=words,
+        columns=_COLUMNS,
+        rows=tuple(_row(row) for row in rows),
+    )
+
+
+def _gap_words(low: float) -> str:
+    if low > 0:
+        return (
+            f"The gap, at least {percent(low, 1)}, alone tells members from others: whoever sees "
+            "whether an answer is right gains that much."
+        )
+    return "That the two differ at all is not certain."
+
+
+def _row(row: Mapping[str, object]) -> tuple[Cell, ...]:
+    name = "all" if row["slice"] == "all" else f"{row['slice']}: {row['value']}"
+    return (
+        Cell(name, kind="text"),
+        *(Cell(f"{row[n]:,}", sort=str(row[n]), kind="count") for n in _COUNTS),
+        *(_estimate(row, key) for key in ("train_accuracy", "test_accuracy", "gap")),
+        *(_share(row[key]) for key in ("precision", "recall")),
+    )
+
+
+def _estimate(row: Mapping[str, object], key: str) -> Cell:
+    if pd.isna(row[key]):
+        return Cell("–", title="there are no such records")
+    value, low, high = (float(str(row[name])) for name in (key, f"{key}_low", f"{key}_high"))
+    return estimate_cell(Estimate(value, low, high), share=True)
+
+
+def _share(value: object) -> Cell:
+    if pd.isna(value):
+        return Cell("–", kind="text")
+    share = float(str(value))
+    return Cell(percent(share, 1), sort=sortable(share))

@@ -1,0 +1,75 @@
+"""How well a model does on the records that it was trained on, and on others."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from tapas.stats import advantage_interval, clopper_pearson, shared_confidence
+
+__all__ = ["performance_table"]
+
+CONFIDENCE = 0.95
+
+
+def performance_table(
+    truth: np.ndarray,
+    predicted: np.ndarray,
+    members: np.ndarray,
+    subgroups: Mapping[str, np.ndarray] | None = None,
+) -> pd.DataFrame:
+    """Return accuracy on members and on others with its gap: all, by class and by subgroup.
+
+    Parameters
+    ----------
+    truth, predicted : ndarray
+        The class of each record, and what the model says.
+    members : ndarray of bool
+        Whether the model was trained on the record.
+    subgroups : mapping of str to ndarray, optional
+        Columns by whose values records are told apart.
+
+    Returns
+    -------
+    DataFrame
+        One row per part, ``all`` first. ``precision`` and ``recall`` are about the class among the
+        others, and their means over classes in the first row. All intervals of accuracies and gaps
+        hold together with 95 % confidence.
+    """
+    right = np.asarray(predicted == truth, dtype=bool)
+    parts = [("all", "all", np.ones(len(right), dtype=bool))]
+    for name, values in {"class": truth, **(subgroups or {})}.items():
+        known = pd.Series(values, dtype=object)
+        different = sorted(pd.unique(known.dropna()), key=str)
+        parts += [(name, one, (known == one).to_numpy(dtype=bool)) for one in different]
+    level = shared_confidence(CONFIDENCE, 3 * len(parts))
+    found = [
+        {"slice": name, "value": str(value), **_accuracies(right, members, part, level)}
+        for name, value, part in parts
+    ]
+    table = pd.DataFrame(found)
+    outside = ~members
+    for column, given in (("precision", predicted), ("recall", truth)):
+        of_class = [
+            _share(right, outside & (given == value)) if name == "class" else np.nan
+            for name, value, _ in parts
+        ]
+        table[column] = [float(np.nanmean(of_class)), *of_class[1:]]
+    return table
+
+
+def _accuracies(
+    right: np.ndarray, members: np.ndarray, part: np.ndarray, confidence: float
+) -> dict[str, float]:
+    inside, outside = part & members, part & ~members
+    row: dict[str, float] = {"train_records": inside.sum(), "test_records": outside.sum()}
+    for name, side in (("train_accuracy", inside), ("test_accuracy", outside)):
+        low, high = clopper_pearson(int(right[side].sum()), int(side.sum()), confidence)
+        row |= {name: _share(right, side), f"{name}_low": float(low), f"{name}_high": float(high)}
+    counts = [int(n) for side in (inside, outside) for n in (right[side].sum(), side.sum())]
+    gap = advantage_interval(*counts, confidence=confidence)
+    return row | {"gap": gap.value, "gap_low": gap.low, "gap_high": gap.high}
+
+
+def _share(right: np.ndarray, chosen: np.ndarray) -> float:
+    return float(right[chosen].mean()) if chosen.any() else float("nan")

@@ -1,0 +1,139 @@
+"""Audits of generators and models tell who is exposed, what is near them, and what models say."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from tapas.attacks import ClosestDistanceMIA, LiRA
+from tapas.audit import Audit
+from tapas.cli._outputs import verdict_values
+from tapas.datasets import load_sample
+from tapas.game import Player
+from tapas.generators import Raw
+from tapas.report import AuditPage
+from tapas.report._page_people import people_csv
+from tapas.results import AuditRecord, Gate, decide, exposed_people
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    ModelMIA,
+    TargetedMIA,
+)
+
+TARGETS = [3, 7, 11, 19, 23, 31]
+
+
+def audit(**options: object) -> Audit:
+    data = load_sample("clinic", 200)
+    rest = data.drop_records(TARGETS)
+    halves = {"aux_data": rest.take(range(97)), "test_data": rest.take(range(97, 194))}
+    game = TargetedMIA(
+        AuxiliaryDataKnowledge(**halves, num_training_records=40),
+        data.take(TARGETS),
+        BlackBoxKnowledge(Raw(), num_synthetic_records=40),
+        seed=1,
+    )
+    attacks = [ClosestDistanceMIA(criterion=("threshold", 0))]
+    return Audit(game, attacks, 0, 12, title="Who", **options)  # type: ignore[arg-type]
+
+
+def people(record: AuditRecord) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(people_csv(exposed_people(record)))))
+
+
+def test_beside_exposed_people_stand_the_nearest_released_records() -> None:
+    record = audit(subgroups=("sex",)).run(n_jobs=1)
+    rows = people(record)
+    assert len(rows) == len(TARGETS)
+    assert {row["agrees_on"] for row in rows} == {"all columns"}
+    assert all(float(row["agreed_with"]) > 8 > float(row["agreed_without"]) for row in rows), rows
+    (found,) = exposed_people(record)
+    assert set(found.parts["slice"]) == {"sex"}
+    assert found.parts["people"].sum() <= len(TARGETS)
+    assert ((found.parts["low"] <= found.parts["auc"]) & found.parts["auc"].le(1)).all()
+    html = AuditPage(record, ()).html()
+    assert "The most exposed people in" in html
+    assert "all columns" in html
+    said = json.dumps(verdict_values(record, decide(record)), allow_nan=False)
+    assert json.loads(said)["people"][0]["most_exposed"][0]["agrees_on"] == "all columns"
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_values_of_people_are_shown_only_where_that_is_allowed(shown: bool) -> None:
+    record = AuditRecord.from_json(audit(show_values=shown).run(n_jobs=1).to_json())
+    assert any(name.startswith("value of ") for name in people(record)[0]) is shown
+    assert any(name.startswith("value of ") for name in record.subjects[0].targets or ()) is shown
+
+
+def test_releases_that_were_not_kept_are_played_again_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = audit(keep_data=False).run(tmp_path / "run", n_jobs=1)
+    assert people(first)[0]["agrees_on"] == "all columns"
+
+    def play_again(*given: object) -> None:
+        raise AssertionError("the few releases were kept")
+
+    monkeypatch.setattr(Player, "again", play_again)
+    assert people(audit(keep_data=False).run(tmp_path / "run", n_jobs=1)) == people(first)
+
+
+def model_audit(trainer: DecisionTreeClassifier | None) -> AuditRecord:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(240, 4)), columns=list("abcd"))
+    X.index = pd.Index([f"person {row}" for row in range(240)])
+    X["group"] = (np.arange(240) % 3).astype(float)
+    y = (X["a"] + rng.normal(size=240) > 0).to_numpy().astype(int)
+    inside, outside = slice(0, 120), slice(120, 240)
+    model = DecisionTreeClassifier(random_state=0).fit(X[inside], y[inside])
+    game = ModelMIA(
+        model,
+        (X[inside], y[inside]),
+        (X[outside], y[outside]),
+        trainer=trainer,
+        num_shadows=6,
+        seed=1,
+    )
+    gates = (Gate("accuracy_gap", 0.02),)
+    attacks = [LiRA()] if trainer is not None else []
+    return Audit(game, attacks, subgroups=("group",), gates=gates).run(n_jobs=1)
+
+
+def test_models_tell_ids_and_what_models_without_the_record_say(tmp_path: Path) -> None:
+    record = model_audit(DecisionTreeClassifier())
+    AuditPage(record, ()).publish(tmp_path)
+    rows = pd.read_csv(tmp_path / "exposure.csv")
+    assert rows["id"].str.startswith("person ").all()
+    assert (rows["id"].str.removeprefix("person ").astype(int) < 120).eq(rows["member"]).all()
+    members = rows[rows["member"]]
+    assert members["confidence"].eq(1).all()  # a tree that learnt them by heart
+    assert members["confidence_without"].mean() < 0.8
+    others = rows[~rows["member"]]
+    assert abs((others["confidence"] - others["confidence_without"]).mean()) < 0.15
+    assert "confidence without" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_models_tell_their_accuracy_and_a_gate_limits_the_gap(tmp_path: Path) -> None:
+    record = AuditRecord.from_json(model_audit(None).to_json())
+    AuditPage(record, ()).publish(tmp_path)
+    table = pd.read_csv(tmp_path / "performance.csv")
+    assert list(table["slice"]) == ["all", "class", "class", "group", "group", "group"]
+    whole = table.iloc[0]
+    assert whole["train_accuracy"] == 1
+    assert whole["test_accuracy"] < 0.9
+    assert whole["gap_low"] < whole["gap"] < whole["gap_high"]
+    (outcome,) = decide(record).outcomes
+    assert outcome.state == "fail"
+    assert outcome.low == pytest.approx(whole["gap_low"])
+    values = verdict_values(record, decide(record))
+    (rows,) = values["performance"].values()
+    assert rows[0]["gap"] == pytest.approx(whole["gap"])
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "How well the model does" in page
+    assert "is right about 100.0%" in page
