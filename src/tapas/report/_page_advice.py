@@ -44,6 +44,8 @@ _LOOKS_AT = {
     "columns, all weighed together",
     "RecordEnsemble": "how near released records come to the target, how dense they lie around it "
     "and which of its values they share, all weighed together",
+    "Marginals": "whether the counts that the generator keeps are those of data with the target",
+    "Query": "how well the release answers questions that only few records match",
     "Nearness": "how near the released records most like the target are",
     "SinglingOut": "descriptions that fit one released record, and then one private record",
     "Linkability": "whether two halves of a record lead to the same released records",
