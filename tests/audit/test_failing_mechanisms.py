@@ -2,6 +2,9 @@
 
 import errno
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +65,7 @@ def audit(generator: Raw, **options: Any) -> Audit:
         seed=3,
     )
     sizes = {"num_train": 12, "num_test": 40, "gates": [ANYTHING], **options}
-    return Audit(model, [ClosestDistanceMIA()], **sizes)
+    return Audit(model, **{"attacks": [ClosestDistanceMIA()], **sizes})
 
 
 def told(record: AuditRecord) -> Any:
@@ -116,3 +119,55 @@ def test_a_release_has_as_many_records_as_were_asked_for() -> None:
 def test_names_that_would_fill_a_page_are_refused() -> None:
     with pytest.raises(ConfigError, match="has 50000 characters"):
         audit(Raw(), title="x" * 50_000)
+
+
+class Slow(ClosestDistanceMIA):
+    """Takes its time in one place, whatever errors it meets."""
+
+    label = "slow"
+
+    def __init__(self, where: str) -> None:
+        super().__init__()
+        self.where = where
+
+    def _wait(self, where: str) -> None:
+        while self.where == where:
+            with suppress(Exception):
+                time.sleep(30)
+
+    def observe(self, release: Any, briefing: Any, *, rng: Any) -> Any:
+        self._wait("observe")
+        return super().observe(release, briefing, rng=rng)
+
+    def fit(self, board: Any, *, rng: Any) -> Any:
+        self._wait("fit")
+        return super().fit(board, rng=rng)
+
+
+@pytest.mark.parametrize("where", ["observe", "fit"])
+def test_an_attack_that_takes_too_long_has_crashed(where: str) -> None:
+    both = [Slow(where), ClosestDistanceMIA()]
+    record = audit(Raw(), attacks=both, attack_timeout=0.5).run(n_jobs=1)
+    (crash,) = record.subjects[0].crashes
+    assert crash.attack == "slow"
+    assert "TimeLimitError" in crash.message or "within 0.5 seconds" in crash.message
+    assert {one.attack for one in record.subjects[0].summaries} == {both[1].label}
+    assert decide(record).exit_code != 0
+
+
+class Deaf(Raw):
+    """Cannot be stopped from within."""
+
+    def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
+        while True:
+            with suppress(BaseException):
+                time.sleep(30)
+
+
+def test_a_mechanism_that_will_not_stop_is_ended_under_threads_too() -> None:
+    with ThreadPoolExecutor(1) as threads:
+        record = audit(Deaf(), timeout=0.2).run(executor=threads)
+        assert not record.complete
+        assert "did not stop when its time was over" in str(record.stopped)
+        record = audit(Raw(), timeout=60).run(executor=threads)
+    assert told(record) == told(audit(Raw()).run(n_jobs=1))

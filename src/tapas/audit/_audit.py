@@ -101,6 +101,9 @@ class Audit:
         stops.
     timeout : float, optional
         Seconds after which one run of the mechanism counts as failed.
+    attack_timeout : float, optional
+        Seconds for an attack to look at one release, to learn, or to judge; one that takes longer
+        has crashed.
     keep_data : bool, optional
         Whether released tables are kept in the store beside what attacks observed; by default
         where they are small or were slow to make.
@@ -127,6 +130,7 @@ class Audit:
     stop_early: StopEarly | None = None
     max_failures: int = 0
     timeout: float | None = None
+    attack_timeout: float | None = None
     keep_data: bool | None = None
     subgroups: Sequence[str] = ()
     show_values: bool = False
@@ -184,7 +188,13 @@ class Audit:
         cautions: list[str] = []
         seconds: list[float] = []
         for subject in self.subjects:
-            found = check_subject(subject.threat_model, self.attacks, self.num_train, self.timeout)
+            found = check_subject(
+                subject.threat_model,
+                self.attacks,
+                self.num_train,
+                self.timeout,
+                self.attack_timeout,
+            )
             new = [problem for problem in found.problems if problem not in told]
             told.update(new)
             problems += [f"{subject.label}: {problem}" for problem in new]
@@ -233,6 +243,7 @@ class Audit:
             "gates": [spec_of(gate).plain() for gate in self.gates],
             "max_failures": self.max_failures,
             "timeout": self.timeout,
+            "attack_timeout": self.attack_timeout,
             "show_values": self.show_values,
             "exposure_map": self.exposure_map,
         }
@@ -322,7 +333,9 @@ class Audit:
             self.num_test,
             ledger=Ledger() if folder is None else folder.ledger(number, subject.label, model.game),
             workers=workers,
-            policy=TrialPolicy(self.max_failures, self.timeout, self.keep_data),
+            policy=TrialPolicy(
+                self.max_failures, self.timeout, self.keep_data, self.attack_timeout
+            ),
             tracker=progress,
         )
         summaries, stopped, complete = self._judged(run)

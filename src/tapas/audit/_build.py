@@ -77,6 +77,7 @@ def build_from(config: AuditFile, names: Names) -> Audit:
         stop_early=_stop_early(config),
         max_failures=trials.max_failures,
         timeout=trials.timeout,
+        attack_timeout=trials.attack_timeout,
         keep_data=trials.keep_data,
         subgroups=tuple(config.subgroups),
         show_values=config.show_values,

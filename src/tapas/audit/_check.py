@@ -49,6 +49,7 @@ def check_subject(
     attacks: Sequence[AttackDoors],
     num_train: int | None,
     timeout: float | None = None,
+    attack_timeout: float | None = None,
 ) -> CheckReport:
     """Ask whether attacks fit; where tables are released, let them look at one of each phase."""
     game = threat_model.game
@@ -71,7 +72,7 @@ def check_subject(
         start = time.perf_counter()
         phases: list[Phase] = ["test"] if game.rounds("train") == 0 else ["train", "test"]
         for phase in phases:
-            problems += _look(threat_model, attacks, phase, timeout)
+            problems += _look(threat_model, attacks, phase, timeout, attack_timeout)
         seconds = (time.perf_counter() - start) / len(phases)
     return CheckReport(
         tuple(dict.fromkeys(problems)),
@@ -97,6 +98,7 @@ def _look(
     attacks: Sequence[AttackDoors],
     phase: Phase,
     timeout: float | None,
+    attack_timeout: float | None,
 ) -> list[str]:
     game = threat_model.game.within(timeout)
     try:
@@ -109,7 +111,7 @@ def _look(
         if attack.writes_doors:
             continue
         try:
-            with guarded():
+            with guarded(attack_timeout):
                 observer = threat_model.player().observer(attack)
                 observer(release, briefing, rng=stream(0))
         except Exception as error:

@@ -406,6 +406,9 @@ class TrialsPart(Part):
     train: NonNegativeInt = Field(default=200, description="For training the attacks")
     test: PositiveInt = Field(default=200, description="For judging them")
     timeout: PositiveFloat | None = Field(default=None, description="Seconds for one run")
+    attack_timeout: PositiveFloat | None = Field(
+        default=None, description="Seconds for an attack to look at a release, learn or judge"
+    )
     max_failures: NonNegativeInt = Field(default=0, description="Failing runs that are tolerated")
     keep_data: bool | None = Field(
         default=None,

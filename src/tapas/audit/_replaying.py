@@ -112,7 +112,9 @@ def _recalled(
         audit.num_test,
         ledger=stored_ledger(store, _name(model.game, store), model.game),
         workers=Workers(n_jobs, None, isolated),
-        policy=TrialPolicy(timeout=audit.timeout, keep_data=audit.keep_data),
+        policy=TrialPolicy(
+            timeout=audit.timeout, keep_data=audit.keep_data, attack_timeout=audit.attack_timeout
+        ),
     )
 
 

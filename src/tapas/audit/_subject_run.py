@@ -149,7 +149,7 @@ class SubjectRun:
         for targets in learning_parts(attack, game):
             try:
                 about = board.of_targets(targets) if len(board) else board
-                with guarded():
+                with guarded(self.player.policy.attack_timeout):
                     scorer = attack.fit(about, rng=game.fitting_rng())
                 self.parts.append(Part(attack, observer, scorer, targets))
             except StoreError:
@@ -196,7 +196,7 @@ class SubjectRun:
                     boards[known] = self.player.board(part.observer, "test", count, known)
                 if len(boards[known]):
                     new = boards[known].of_targets(part.targets)
-                    with guarded():
+                    with guarded(self.player.policy.attack_timeout):
                         part.judged.append(judge(part.scorer, new))
                 table = ScoreTable.of_game(game, part.attack.label, part.targets, part.judged)
                 table = with_failures(table, self.player, count, part.targets)

@@ -138,8 +138,13 @@ def run_tasks(
     remaining, options = list(keys), _Options(lost, enough)
     if workers.executor is not None:
         with same_everywhere():
-            submit = _submitter(workers, task, lost)
-            _run_on(submit, workers.count(), remaining, deliver, options)
+            submit = _submitter(workers, task, options)
+            try:
+                _run_on(submit, workers.count(), remaining, deliver, options)
+            except BaseException:
+                if workers.are_threads:
+                    PROCESSES.end_all()  # that threads look after
+                raise
         return
     if not workers.isolated and (workers.n_jobs is None or workers.count() == 1):
         patience = WORTH_STARTING_PROCESSES if workers.count() > 1 else None
@@ -272,15 +277,23 @@ def _run_on(
 
 
 def _submitter(
-    workers: Workers, task: Task[Key, Value], lost: Lost[Key, Value] | None
+    workers: Workers, task: Task[Key, Value], options: _Options[Key, Value]
 ) -> Submit[Key, Value]:
-    """For threads, which share the task; else the task itself where `whole`, or its digest."""
+    """For threads, which share the task, or look after a process each where tasks are isolated.
+
+    For others the task itself where `whole`, or its digest.
+    """
     executor = workers.executor
     if executor is None:
         raise ConfigError("there is no executor")
     if workers.are_threads:
-        return lambda chunk, whole: executor.submit(_run_chunk, task, chunk)
-    sent = pack(task, lost)
+        apart = workers.isolated and os.name == "posix"
+        own = _packed(task, options) if apart else None
+        if own is None:
+            return lambda chunk, whole: executor.submit(_run_chunk, task, chunk)
+        look_after = partial(run_in_own_process, own, lost=options.lost)
+        return lambda chunk, whole: executor.submit(look_after, chunk)
+    sent = pack(task, options.lost)
     run = _run_chunk_isolated if workers.isolated else _run_sent_chunk
 
     def submit(chunk: list[Key], whole: bool) -> "Future[Chunk[Value] | None]":

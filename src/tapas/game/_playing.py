@@ -43,11 +43,14 @@ class TrialPolicy:
     keep_data : bool or None
         Whether released data is remembered where attacks only need their observations. None
         keeps small tables and what was slow to make.
+    attack_timeout : float, optional
+        Seconds after which an attack that looks at a release, learns or judges has crashed.
     """
 
     max_failures: int = 0
     timeout: float | None = None
     keep_data: bool | None = True
+    attack_timeout: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,14 +221,19 @@ class Player:
     def _task(self, phase: Phase, observers: tuple[Observer, ...], whole: bool) -> TrialTask:
         game = self.game.within(self.policy.timeout)
         return TrialTask(
-            game=game.for_threads() if self.workers.are_threads else game,
+            game=game.for_threads() if self.workers.are_threads and not self._limited else game,
             address=Address(game.seed, phase, 0, self.round),
             observers=observers,
             briefing=game.briefing(phase) if observers else None,
             budgets=tuple(self._budget(observer, phase) for observer in observers),
             keep=self._keep(bool(observers), whole),
             report_failures=self.policy.max_failures > 0,
+            attack_timeout=self.policy.attack_timeout,
         )
+
+    @property
+    def _limited(self) -> bool:
+        return self.policy.timeout is not None or self.policy.attack_timeout is not None
 
     def _budget(self, observer: Observer, phase: Phase) -> int | None:
         """What is left to ask of a model that exists already; others may be asked at will."""
@@ -308,7 +316,6 @@ class Player:
     ) -> None:
         """Run all work, handing over each outcome as soon as it is there."""
         phase, count = task.address.phase, work[-1].indices[-1] + 1
-        limited = self.policy.timeout is not None
         try:
             self._check_concurrency()
             if self.num_concurrent > 1:
@@ -319,7 +326,7 @@ class Player:
                     work,
                     receive=receive,
                     # Only from outside can everything be stopped when its time is over.
-                    workers=replace(self.workers, isolated=True) if limited else self.workers,
+                    workers=replace(self.workers, isolated=True) if self._limited else self.workers,
                     progress=progress,
                     lost=task.lost,
                     enough=lambda: len(self._failed(phase, count)) > self.policy.max_failures,

@@ -86,6 +86,8 @@ class TrialTask:
         data where it is a small table or was slow to make, or neither.
     report_failures : bool
         Whether a failing mechanism is an outcome rather than an error.
+    attack_timeout : float, optional
+        Seconds for an observer to look at a release.
     """
 
     game: Game
@@ -95,6 +97,7 @@ class TrialTask:
     budgets: tuple[int | None, ...] = ()
     keep: Keep = "data"
     report_failures: bool = False
+    attack_timeout: float | None = None
 
     def __call__(self, work: Work) -> list[Outcome]:
         if work.trials:
@@ -154,7 +157,7 @@ class TrialTask:
             asked = release.data.restricted(self.briefing.access, budget)
             release = Release(asked, release.mechanism)
         rng = self.game.observation_rng
-        with guarded():
+        with guarded(self.attack_timeout):
             values = observe_release(observer, release, self.briefing, lambda: rng(address))
         return Observation(values, 0 if asked is None else asked.queries)
 
