@@ -235,3 +235,17 @@ def test_diagnostics_of_ties_and_of_nothing_are_not_a_number() -> None:
         nearest_record_diagnostics(data, data, data.take([0]))
     with pytest.raises(SchemaError, match="one description"):
         nearest_record_diagnostics(data, data, data.view(["sex"]))
+
+
+def test_densities_of_many_records_are_those_of_full_precision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data, targets = mixed_table(300, 1, 0.1), mixed_table(40, 2, 0.1)
+    kernel = MixedKernel.between(data, targets)
+    exact = kernel.log_density(targets, data)
+    monkeypatch.setattr("tapas.attacks.tables._mixed_kernel.MANY_RECORDS", 100)
+    coarse = kernel.log_density(targets, data)
+    assert not np.array_equal(coarse, exact)
+    np.testing.assert_allclose(coarse, exact, atol=1e-3)
+    monkeypatch.setattr("tapas.attacks.tables._mixed_kernel.FEW_WIDTHS", 0.1)
+    np.testing.assert_array_equal(kernel.log_density(targets, data), exact)

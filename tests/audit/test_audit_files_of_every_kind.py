@@ -105,6 +105,7 @@ def test_canaries_certify_an_epsilon_from_a_few_runs(tmp_path: Path) -> None:
         attacks=[{"use": "ClosestDistanceMIA", "parameters": {"criterion": ["threshold", 0]}}],
         trials={"train": 0, "test": 2},
         claim={"epsilon": 1.0},
+        gates=[{"metric": "epsilon", "at_most": limit} for limit in (1.0, 9.0)],
         controls=False,
     )
     audit = load_audit(path)
@@ -117,6 +118,10 @@ def test_canaries_certify_an_epsilon_from_a_few_runs(tmp_path: Path) -> None:
     assert verdict.claim is not None
     assert verdict.claim.state == "contradicted"
     assert verdict.exit_code == 1
+    low, high = verdict.outcomes
+    assert low.state == "fail"
+    assert high.state != "fail"
+    assert "Certified ε" in AuditPage(record).html()
 
 
 def releases(folder: Path, number: int = 20) -> tuple[TargetedMIA, TabularDataset]:
