@@ -144,3 +144,15 @@ def test_links_between_pages_lead_somewhere() -> None:
                 titles = re.findall(r"^#+ (.+)$", place.read_text(encoding="utf-8"), re.M)
                 known = {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in titles}
                 assert heading in known, f"{page.name}: {target}"
+
+
+def test_programs_in_place_of_notebooks_are_short() -> None:
+    flows = [
+        block
+        for block in PROGRAMS
+        if block.page == "coming-from-elsewhere.md" and "threat_model = ModelMIA(" in block.text
+    ]
+    assert len(flows) == 6
+    for block in flows:
+        lines = [line for line in block.text.splitlines() if line.strip()]
+        assert len(lines) <= 15, block.place

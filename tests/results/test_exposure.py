@@ -6,7 +6,7 @@ import pytest
 
 from tapas import stats
 from tapas.errors import ConfigError
-from tapas.results import MIAttackSummary
+from tapas.results import MIAttackSummary, privacy_risk, risk_histogram
 from tapas.results._exposure import (
     exposure_table,
     positive_predictive_value,
@@ -103,3 +103,37 @@ def test_tables_that_do_not_fit_are_refused(summary: MIAttackSummary) -> None:
 def test_an_attack_without_scores_still_has_slices() -> None:
     table = slice_metrics(MIAttackSummary([True, False, True, False], [True, False, False, False]))
     assert table["auc"].iloc[0] == pytest.approx(0.75)
+
+
+def test_privacy_risk_is_what_bayes_says_of_scores() -> None:
+    rng = np.random.default_rng(0)
+    members = rng.random(8_000) < 0.2  # even odds all the same
+    scores = rng.normal(2.0 * members)
+    risk = privacy_risk(scores, members)
+    exact = 1 / (1 + np.exp(-2 * (scores - 1)))
+    assert np.abs(risk - exact).mean() < 0.03
+    assert 0 < risk.min() < risk.max() < 1
+    nothing = privacy_risk(rng.normal(size=8_000), members)
+    assert nothing.mean() == pytest.approx(0.5, abs=0.03)
+    assert nothing.std() < 0.1
+    counts = risk_histogram(risk, members)
+    assert sum(counts["members"]) == members.sum()
+    high = sum(counts["members"][7:]) / members.sum(), sum(counts["others"][7:]) / (~members).sum()
+    assert high[0] > 3 * high[1]
+
+
+def test_too_few_records_have_no_risk() -> None:
+    risk = privacy_risk(np.arange(12.0), np.arange(12) > 5)
+    assert np.isnan(risk).all()
+    assert sum(risk_histogram(risk, np.arange(12) > 5)["members"]) == 0
+
+
+def test_the_most_exposed_of_each_class() -> None:
+    scores = np.arange(40.0)
+    summary = MIAttackSummary(scores > 20, scores > 19, scores)
+    about = pd.DataFrame({"class": np.arange(40) % 3})
+    table = exposure_table(summary, about, most=2, per="class")
+    assert table["class"].tolist() == [0, 0, 1, 1, 2, 2]
+    assert table["score"].tolist() == [39, 36, 37, 34, 38, 35]
+    with pytest.raises(ConfigError, match="per: 'colour'"):
+        exposure_table(summary, about, most=2, per="colour")

@@ -14,6 +14,7 @@ from tapas.results import (
     AuditRecord,
     ClaimOutcome,
     Estimate,
+    ExposedRecords,
     Findings,
     SummaryFacts,
     Verdict,
@@ -22,6 +23,7 @@ from tapas.results import (
     exposed_people,
     exposed_records,
     record_facts,
+    risk_histogram,
 )
 
 FORMAT, VERSION = "tapas-verdict", 1
@@ -60,6 +62,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "people": _people(record),
         "records": _records(record),
         "performance": {one.name: _rows(one.performance) for one in record.audited},
+        "privacy_risk": [_risk(one) for one in exposed_records(Findings(record))],
         "cautions": constant_scores(record),
         "crashes": [
             {"subject": subject.name, "attack": crash.attack, "message": crash.message}
@@ -164,6 +167,14 @@ def _case(
 
 def _clean(text: str) -> str:
     return _NOT_IN_XML.sub("\ufffd", text)
+
+
+def _risk(exposed: ExposedRecords) -> dict[str, Any]:
+    """How many members and others have a privacy risk in each tenth, by the strongest attack."""
+    risk = exposed.table["privacy_risk"].to_numpy(dtype=float)
+    members = exposed.table["member"].to_numpy(dtype=bool)
+    counts = risk_histogram(risk, members)
+    return {"subject": exposed.subject, "attack": exposed.attack, "tenths": counts}
 
 
 def _facts(facts: SummaryFacts) -> dict[str, Any]:

@@ -13,17 +13,28 @@ from tapas.report._page_cells import Cell, estimate_cell, sortable
 from tapas.report._page_figures import PageFigure
 from tapas.report._page_numbers import percent
 from tapas.report._page_svg import inline_svg
-from tapas.results import LOW_FPR, MOST_RECORDS, VALUE, Estimate, ExposedRecords, spreadsheet_safe
+from tapas.results import (
+    LOW_FPR,
+    MOST_RECORDS,
+    VALUE,
+    Estimate,
+    ExposedRecords,
+    risk_histogram,
+    spreadsheet_safe,
+)
 
 __all__ = ["RecordsTable", "records_csv", "records_tables"]
 
 _BINS = 20
+MOST_CLASSES = 12
+PER_CLASS = 3
 _TITLES = {
     "member": "Member",
     "guessed_member": "Guessed",
     "score": "Score",
     "false_positive_rate": "Others as high",
     "false_positive_rate_high": "At most",
+    "privacy_risk": "Risk",
 }
 _RATES = (
     ("AUC", "auc", False),
@@ -41,6 +52,8 @@ class RecordsTable:
     num_records: int
     columns: tuple[str, ...]
     figure: PageFigure
+    risks: PageFigure
+    per_class: tuple[tuple[Cell, ...], ...]
     shows_nearest: bool
     rows: tuple[tuple[Cell, ...], ...]
     slice_columns: tuple[str, ...]
@@ -73,6 +86,8 @@ def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
         num_records=len(exposed.table),
         columns=tuple(_TITLES.get(name, name.replace("_", " ")) for name in order),
         figure=_distribution(exposed, number),
+        risks=_risks(exposed, number),
+        per_class=_per_class(exposed.table, order),
         shows_nearest="agrees_on" in order,
         rows=tuple(
             tuple(_cell(name, value) for name, value in zip(order, row, strict=True))
@@ -81,6 +96,38 @@ def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
         slice_columns=("Records", "Members", "Others", *(title for title, _, _ in _RATES)),
         slices=tuple(_slice(row) for row in by_slice.to_dict("records")),
     )
+
+
+def _per_class(table: pd.DataFrame, order: list[str]) -> tuple[tuple[Cell, ...], ...]:
+    """The most exposed members of each class, where records have classes; few of few."""
+    if "class" not in table or table["class"].nunique() > MOST_CLASSES:
+        return ()
+    members = table[table["member"]]
+    top = members.groupby("class", sort=True).head(PER_CLASS)
+    rows = top.sort_values(["class", "rank"])[order].itertuples(index=False, name=None)
+    return tuple(tuple(_cell(n, v) for n, v in zip(order, row, strict=True)) for row in rows)
+
+
+def _risks(exposed: ExposedRecords, number: int) -> PageFigure:
+    """How many members and others have which privacy risk."""
+    members = exposed.table["member"].to_numpy(dtype=bool)
+    counts = risk_histogram(exposed.table["privacy_risk"].to_numpy(dtype=float), members)
+    figure = new_figure(6.4, 2.6)
+    axes = figure.subplots()
+    for name, colour in (("members", 1), ("others", 0)):
+        edges = np.linspace(0, 100, len(counts[name]) + 1)
+        shares = 100 * np.array(counts[name]) / max(sum(counts[name]), 1)
+        axes.stairs(shares, edges, label=name, color=COLOURS[colour], linewidth=2)
+    axes.axvline(50, color=GREY, linewidth=1, linestyle="--")
+    axes.set_xlabel("privacy risk (%)")
+    axes.set_ylabel("share of records (%)")
+    axes.legend(frameon=False)
+    words = "Share of members and of others by their privacy risk"
+    caption = (
+        f"{words}: the probability of membership that follows from the score of the attack, if "
+        "members and others are equally common. At 50 % (dashed) the score says nothing."
+    )
+    return PageFigure("Privacy risk", (inline_svg(figure, f"risk{number}", words),), caption)
 
 
 def _distribution(exposed: ExposedRecords, number: int) -> PageFigure:
@@ -111,7 +158,7 @@ def _distribution(exposed: ExposedRecords, number: int) -> PageFigure:
 def _cell(name: str, value: object) -> Cell:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Cell("–", kind="text")
-    if name in ("false_positive_rate", "false_positive_rate_high"):
+    if name in ("false_positive_rate", "false_positive_rate_high", "privacy_risk"):
         rate = float(str(value))
         return Cell(percent(rate, 2), sort=sortable(rate))
     if isinstance(value, (bool, str)) or not isinstance(value, Real):

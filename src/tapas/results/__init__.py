@@ -47,6 +47,7 @@ from tapas.results._measures import (
 )
 from tapas.results._people import People, constant_scores, exposed_people
 from tapas.results._performance import performance_table
+from tapas.results._privacy_risk import privacy_risk, risk_histogram
 from tapas.results._rounding import rounded, rounded_down, rounded_up
 from tapas.results._runs import RunState, end_progress, find_runs, note_progress
 from tapas.results._score_table import ScoreTable
@@ -116,9 +117,11 @@ __all__ = [
     "note_progress",
     "performance_table",
     "positive_predictive_value",
+    "privacy_risk",
     "read_history",
     "record_facts",
     "repair_history",
+    "risk_histogram",
     "rounded",
     "rounded_down",
     "rounded_up",

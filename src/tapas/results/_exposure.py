@@ -12,6 +12,7 @@ from tapas.errors import ConfigError
 from tapas.results._estimate import estimate
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.results._measures import MEASURES, Measure
+from tapas.results._privacy_risk import privacy_risk
 from tapas.results._worlds import Worlds
 from tapas.stats import simultaneous_upper_limits
 
@@ -93,6 +94,7 @@ def exposure_table(
     about: pd.DataFrame | None = None,
     *,
     most: int | None = None,
+    per: str | None = None,
 ) -> pd.DataFrame:
     """Return one row per record, the most exposed first.
 
@@ -104,6 +106,8 @@ def exposure_table(
         More columns about the records, in the order of the summary.
     most
         Keep this many rows.
+    per
+        A column of `about`, such as the class: keep that many rows of each value of it.
 
     Returns
     -------
@@ -113,7 +117,8 @@ def exposure_table(
         small value means an attacker could single this record out with few false alarms. Members
         come before non-members of the same score. ``false_positive_rate_high`` is its upper end:
         with 95 % confidence those of all records hold together (a Berk-Jones band), so that a share
-        of 0 among few non-members is not taken for none.
+        of 0 among few non-members is not taken for none. ``privacy_risk`` is the probability of
+        membership that follows from the score, at even odds (`privacy_risk`).
     """
     if summary.scores is None:
         raise ConfigError("an exposure table needs scores, and this attack gave none")
@@ -128,6 +133,7 @@ def exposure_table(
             "score": scores,
             "false_positive_rate": above / len(others) if len(others) else np.nan,
             "false_positive_rate_high": simultaneous_upper_limits(len(others))[above],
+            "privacy_risk": privacy_risk(scores, members),
         }
     )
     if about is not None:
@@ -135,7 +141,17 @@ def exposure_table(
             raise ConfigError(f"about has {len(about)} rows, the summary {len(table)} records")
         table = pd.concat([table, about.reset_index(drop=True)], axis=1)
     ordered = table.iloc[np.lexsort((~members, -scores))].reset_index(drop=True)
-    return ordered if most is None else ordered.head(most)
+    if most is None:
+        return ordered
+    if per is None:
+        return ordered.head(most)
+    if per not in ordered:
+        raise ConfigError(f"per: {per!r} is not a column of about")
+    return (
+        ordered.groupby(per, sort=True, group_keys=False)
+        .head(most)
+        .sort_values([per, "score"], ascending=[True, False], kind="stable", ignore_index=True)
+    )
 
 
 def write_exposure_table(
