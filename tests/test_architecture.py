@@ -67,7 +67,7 @@ PUBLIC = {
         compare_records constant_scores decide dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title judge_claim judge_records leak
         loosened_limits note_progress performance_table
-        positive_predictive_value read_history record_facts
+        positive_predictive_value privacy_risk read_history record_facts risk_histogram
         repair_history rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
         summary_facts write_exposure_table""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand

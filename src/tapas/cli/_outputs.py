@@ -14,7 +14,6 @@ from tapas.results import (
     AuditRecord,
     ClaimOutcome,
     Estimate,
-    ExposedRecords,
     Findings,
     SummaryFacts,
     Verdict,
@@ -62,7 +61,6 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "people": _people(record),
         "records": _records(record),
         "performance": {one.name: _rows(one.performance) for one in record.audited},
-        "privacy_risk": [_risk(one) for one in exposed_records(Findings(record))],
         "cautions": constant_scores(record),
         "crashes": [
             {"subject": subject.name, "attack": crash.attack, "message": crash.message}
@@ -82,6 +80,7 @@ def _people(record: AuditRecord) -> list[dict[str, Any]]:
             "mean_auc": _estimate(one.mean),
             "exposed_beyond_doubt": one.num_exposed,
             "most_exposed": _rows(one.table.head(MOST_RECORDS).to_dict("list")),
+            "privacy_risk": risk_histogram(one.table["privacy_risk"], one.table["member"]),
             "subgroups": _rows(one.parts.to_dict("list")),
         }
         for one in exposed_people(record)
@@ -95,6 +94,7 @@ def _records(record: AuditRecord) -> list[dict[str, Any]]:
             "subject": one.subject,
             "attack": one.attack,
             "most_exposed": _rows(one.table.head(MOST_RECORDS).to_dict("list")),
+            "privacy_risk": risk_histogram(one.table["privacy_risk"], one.table["member"]),
             "slices": _rows(one.slices.to_dict("list")),
         }
         for one in exposed_records(Findings(record))
@@ -167,14 +167,6 @@ def _case(
 
 def _clean(text: str) -> str:
     return _NOT_IN_XML.sub("\ufffd", text)
-
-
-def _risk(exposed: ExposedRecords) -> dict[str, Any]:
-    """How many members and others have a privacy risk in each tenth, by the strongest attack."""
-    risk = exposed.table["privacy_risk"].to_numpy(dtype=float)
-    members = exposed.table["member"].to_numpy(dtype=bool)
-    counts = risk_histogram(risk, members)
-    return {"subject": exposed.subject, "attack": exposed.attack, "tenths": counts}
 
 
 def _facts(facts: SummaryFacts) -> dict[str, Any]:

@@ -110,8 +110,7 @@ def _per_class(table: pd.DataFrame, order: list[str]) -> tuple[tuple[Cell, ...],
 
 def _risks(exposed: ExposedRecords, number: int) -> PageFigure:
     """How many members and others have which privacy risk."""
-    members = exposed.table["member"].to_numpy(dtype=bool)
-    counts = risk_histogram(exposed.table["privacy_risk"].to_numpy(dtype=float), members)
+    counts = risk_histogram(exposed.table["privacy_risk"], exposed.table["member"])
     figure = new_figure(6.4, 2.6)
     axes = figure.subplots()
     for name, colour in (("members", 1), ("others", 0)):

@@ -30,9 +30,10 @@ def privacy_risk(scores: ArrayLike, members: ArrayLike) -> np.ndarray:
     return risk
 
 
-def risk_histogram(risk: np.ndarray, members: np.ndarray) -> dict[str, list[int]]:
+def risk_histogram(risks: ArrayLike, members: ArrayLike) -> dict[str, list[int]]:
     """Return how many members and others have a risk in each tenth of [0, 1]."""
-    edges, inside = np.linspace(0, 1, BINS + 1), np.asarray(members, bool)
+    risk, inside = np.asarray(risks, float), np.asarray(members, bool)
+    edges = np.linspace(0, 1, BINS + 1)
     return {
         name: np.histogram(risk[kind & ~np.isnan(risk)], edges)[0].tolist()
         for name, kind in (("members", inside), ("others", ~inside))
