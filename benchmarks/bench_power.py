@@ -15,11 +15,11 @@ import numpy as np
 from scipy.special import expit
 
 from tapas.stats import (
+    SequentialEpsilon,
     certificate,
     epsilon_lower_bound,
     max_epsilon_lower_bound,
     one_run_epsilon,
-    sequential_epsilon,
 )
 from tapas.stats._bands import roc_counts
 from tapas.stats._clopper_pearson import clopper_pearson_epsilon
@@ -105,8 +105,8 @@ def compared(scores: Scores, delta: float, _: float) -> float:
 
 
 def sequential(scores: Scores, delta: float, threshold: float) -> float:
-    right = np.stack([scores[0] >= threshold, scores[1] < threshold], axis=1)
-    return float(sequential_epsilon(right, delta=delta, paired=True))
+    right = scores[0] >= threshold, scores[1] < threshold
+    return float(SequentialEpsilon(delta=delta).update_pair(*right).bound)
 
 
 def at_oracle(method: str) -> Callable[[Scores, float, float], float]:

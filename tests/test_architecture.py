@@ -65,19 +65,19 @@ PUBLIC = {
         RecordComparison RunState ScoreTable SummaryFacts TrialFailure Verdict append_verdict
         as_plain_list
         compare_records constant_scores decide dropped_columns end_progress estimate exposed_people
-        exposed_records exposure_table file_safe find_runs gate_title judge_claim judge_records leak
-        loosened_limits note_progress performance_table
+        exposed_records exposure_table file_safe find_runs gate_title holds_together judge_claim
+        judge_records leak loosened_limits note_progress performance_table
         positive_predictive_value privacy_risk read_history record_facts risk_histogram
         repair_history rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
         summary_facts write_exposure_table""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice advantage_interval attack_epsilon_high auc_gain_interval
-        auc_interval audit_claim audit_power bootstrap certificate certify claim_p_value
+        auc_interval audit_claim audit_power bootstrap certificate certify
         clopper_pearson column_auc_errors
-        epsilon_from_advantage epsilon_lower_bound gaussian_epsilon_from_mu holm look_share
+        epsilon_lower_bound gaussian_epsilon_from_mu holm look_share
         max_epsilon_lower_bound mean_auc_influences negatives_needed one_run_epsilon
         one_run_gaussian_epsilon percentile_interval resampled_counts roc_band
-        runs_needed select_threshold sequential_epsilon
+        runs_needed select_threshold
         shared_confidence simultaneous_upper_limits smallest_leak tpr_at_fpr_interval venn_abers""",
     "threat_models": """AIALabeller AttackerKnowledgeOnData
         AttackerKnowledgeOnGenerator AttackerKnowledgeWithLabel AttributePlanting
@@ -274,6 +274,33 @@ def test_statistics_need_numpy_and_scipy_only() -> None:
         for _, name in _imported(path)
     }
     assert packages <= allowed
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    found = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return found | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+
+
+def test_every_public_statistic_reaches_an_audit() -> None:
+    """Used by the rooms that make results, gates, pages and commands, or by what they use."""
+    defined: dict[str, set[str]] = {}
+    for path in (SOURCE / "stats").glob("_*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                defined.setdefault(node.name, set()).update(_names_in(node))
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+                for name in _names_in(node):
+                    defined.setdefault(name, set()).update(_names_in(node) - {name})
+    rooms = ("results", "audit", "report", "cli", "threat_models", "compat", "metrics", "testing")
+    files = [path for room in rooms for path in (SOURCE / room).rglob("*.py")]
+    used = set().union(*(_names_in(ast.parse(path.read_text("utf-8"))) for path in files))
+    reached, waiting = set[str](), [name for name in used if name in defined]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += [other for other in defined[name] if other in defined]
+    assert set(PUBLIC["stats"].split()) - reached == set()
 
 
 def test_engine_knows_nothing_of_privacy() -> None:

@@ -26,11 +26,13 @@ from tapas.results import (
     MIAttackSummary,
     TrialFailure,
     decide,
+    holds_together,
     rounded,
     rounded_down,
     rounded_up,
     summary_facts,
 )
+from tapas.stats import smallest_leak
 
 HOSTILE = (
     "<script>alert(\"x\")</script>' onload='y' &amp;\n=cmd|'/C calc'!A0 $\\frac{1}{2}$ \x00\u202e"
@@ -266,6 +268,68 @@ def test_the_certified_epsilon_shares_the_error_as_gates_do():
     assert any(
         f"at least {rounded_down(findings.epsilon)}" in words for words in AuditPage(found).words
     )
+
+
+def test_the_page_lists_which_statements_hold_together():
+    found = record(
+        subject(*(membership(2.0, f"A{n}") for n in range(4))), gates=(Gate("auc", 0.9),)
+    )
+    page = AuditPage(found).html()
+    assert "Which statements hold together" in page
+    assert "all 4 audited results" in page
+    assert "each is made at 98.75%" in page  # 5 % shared by four
+    assert "Each gate holds over all 4" in page
+    alone = holds_together(Findings(record(subject(membership(2.0)))), decide(found))
+    assert "each is made at 95%" in alone[0]
+
+
+def test_words_follow_the_intervals_that_hold_together_and_say_what_may_be_missed():
+    """One of forty attacks that see nothing looks good alone, and is not called a leak."""
+    rng = np.random.default_rng(0)
+    summaries = []
+    for number in range(40):
+        labels, scores = np.tile([1, 0], 60), rng.normal(size=120)
+        summaries.append(MIAttackSummary(labels, scores > 0, scores, "G", f"A{number}", "D", "0"))
+    findings = Findings(record(subject(*summaries)))
+    assert any(result.own.auc.low > 0.5 or result.own.auc.high < 0.5 for result in findings.all)
+    words = " ".join(AuditPage(record(subject(*summaries))).words)
+    assert "No attack did reliably better than guessing" in words
+    assert not any(word in words for word in ("clear", "strong:", "almost complete"))
+    epsilon = smallest_leak(60, confidence=1 - 0.05 / 40)
+    assert f"(epsilon {rounded(epsilon)}) would have been found nine times in ten" in words
+    strong = AuditPage(record(subject(membership(5.0), *summaries))).words
+    assert any("The leak is strong: this is not chance" in sentence for sentence in strong)
+
+
+def test_a_claim_of_gaussian_privacy_names_what_its_bound_assumes():
+    rng = np.random.default_rng(1)
+    labels = np.tile([1, 0], 500)
+    scores = rng.normal(size=1000) + labels
+    one = MIAttackSummary(labels, scores > 0.5, scores, "G", "A", "D", "0", relation="replace")
+    plain, gaussian = (
+        record(subject(one), claim=Claim(2.0, 1e-5, family)) for family in (None, "gaussian")
+    )
+    assert Findings(plain).claim.state == "open"
+    assert Findings(gaussian).claim.state == "contradicted"
+    assert Findings(gaussian).epsilon > 2 > Findings(plain).epsilon
+    words = AuditPage(gaussian).html()
+    assert words.count("if the mechanism is Gaussian") >= 2
+    assert "if the mechanism is Gaussian" not in AuditPage(plain).html()
+    assert AuditRecord.from_json(gaussian.to_json()).claim == gaussian.claim
+    with pytest.raises(ConfigError, match="delta above 0"):
+        Claim(1.0, family="gaussian")
+
+
+@pytest.mark.parametrize("tells", [0.0, 1.0])
+def test_controls_are_described_by_what_they_are(tells):
+    controls = [
+        AuditedSubject("control: resampled records", "control", (membership(4.0),)),
+        AuditedSubject("control: independent columns", "control", (membership(tells),)),
+    ]
+    page = AuditPage(record(subject(membership(0.5)), *controls)).html()
+    assert "cannot leak" not in page
+    assert ("even that is no safe release" in page) == (tells > 0)
+    assert "cannot leak" not in AuditPage(record(subject(membership(0.5)))).html()
 
 
 def test_few_trials_cannot_contradict_a_large_claim():

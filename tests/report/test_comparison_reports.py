@@ -347,3 +347,35 @@ def test_old_addresses_are_the_same_objects():
     assert attack_summary.MIAttackSummary is MIAttackSummary
     assert report.MIAttackReport is MIAttackReport
     assert report.Report is Report
+
+
+@pytest.mark.parametrize(
+    ("report", "made"),
+    [
+        (MIAttackReport, lambda: summary(groups=np.zeros(40, dtype=int))),
+        (BinaryLabelAttackReport, lambda: summary(dependence="one release")),
+        (
+            BinaryAIAttackReport,
+            lambda: BinaryAIAttackSummary(
+                np.where(LABELS, "a", "b"),
+                np.where(np.arange(40) % 3 == 0, "a", "b"),
+                np.random.default_rng(1).normal(size=40) + LABELS,
+                attribute_values=["b", "a"],
+                positive_value="a",
+                groups=np.zeros(40, dtype=int),
+            ),
+        ),
+        (
+            AIAttackReport,
+            lambda: AIAttackSummary(
+                np.repeat(["a", "b", "c", "a"], 10),
+                np.tile(["a", "b", "c", "c"], 10),
+                groups=np.zeros(40, dtype=int),
+            ),
+        ),
+    ],
+)
+def test_one_group_is_drawn_record_by_record_and_has_a_width(report, made):
+    drawn = report([made()], num_bootstrap=200).attacks_data
+    assert drawn["accuracy"].std() > 0.02
+    assert "auc" not in drawn or drawn["auc"].std() > 0.02

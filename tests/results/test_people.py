@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from tapas.errors import ConfigError
 from tapas.metrics import auc, column_aucs
 from tapas.report import AuditPage
-from tapas.results import AuditedSubject, AuditRecord, MIAttackSummary, constant_scores
+from tapas.results import (
+    AuditedSubject,
+    AuditRecord,
+    Gate,
+    MIAttackSummary,
+    constant_scores,
+    decide,
+    summary_facts,
+)
 from tapas.results import exposed_people as exposed
 
 
@@ -90,6 +99,49 @@ def test_the_page_has_a_picture_and_a_list_of_people(tmp_path: Any) -> None:
     files = {path.name: path for path in page.publish(tmp_path)}
     assert "How exposure is spread over people" in files["report.html"].read_text(encoding="utf-8")
     lines = files["people.csv"].read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "subject,attack,target,auc,p_value"
+    assert lines[0] == "subject,attack,target,auc,low,high,epsilon,p_value"
     assert len(lines) == 7
     assert all("'=p" in line for line in lines[1:])
+
+
+def test_at_least_so_many_people_are_above_a_level() -> None:
+    rng = np.random.default_rng(4)
+    shifts = [3.0] * 3 + [1.5] * 3 + [0.0] * 4
+    one = record([summary(rng, s, f"p{n}") for n, s in enumerate(shifts)])
+    (people,) = exposed(one)
+    level = 1 - 0.05 / 10
+    lows = sorted(summary_facts(s, confidence=level).auc.low for s in one.subjects[0].summaries)
+    assert sorted(people.table["low"]) == pytest.approx([max(low, 0.5) for low in lows])
+    counts = {(what, at): count for count, what, at in people.statements}
+    assert counts["auc", 0.5] == 6
+    assert counts["auc", 0.9] == 3
+    assert counts["epsilon", 0.0] >= counts["epsilon", 1.0] >= 3
+    assert "6 have an AUC above 0.5" in people.words()
+
+
+@pytest.mark.parametrize(
+    ("at_most", "above", "state"),
+    [(0.5, 0.6, "fail"), (0.7, 0.5, "inconclusive"), (0.7, 0.8, "pass"), (0.2, 0.995, "pass")],
+)
+def test_a_gate_limits_the_share_of_people_who_are_exposed(
+    at_most: float, above: float, state: str
+) -> None:
+    rng = np.random.default_rng(4)
+    found = record([summary(rng, 2.0 * (n < 6), f"p{n}") for n in range(10)])
+    verdict = decide(found, [Gate("exposed_people", at_most, above=above)])
+    assert verdict.outcomes[0].state == state, verdict.outcomes[0].words
+    few = record([summary(rng, 2.0, "a")])
+    assert decide(few, [Gate("exposed_people", 0.5)]).state == "inconclusive"
+    with pytest.raises(ConfigError, match="at most 1"):
+        Gate("exposed_people", 2.0)
+
+
+@pytest.mark.slow
+def test_counts_of_people_are_too_high_no_more_often_than_stated() -> None:
+    """Ten people of AUC .62, ten of .5: more than ten above .5, or any above .62, is wrong."""
+    area, wrong, audits = norm.cdf(0.43 / np.sqrt(2)), 0, 1000
+    for seed in range(audits):
+        rng = np.random.default_rng(seed)
+        (people,) = exposed(record([summary(rng, 0.43 * (n < 10), f"p{n}") for n in range(20)]))
+        wrong += people.at_least("low", 0.5) > 10 or people.at_least("low", area) > 0
+    assert wrong / audits <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / audits)

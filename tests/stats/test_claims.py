@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tapas.errors import StatisticsError
-from tapas.stats import audit_claim, claim_p_value, epsilon_lower_bound
+from tapas.stats import audit_claim
 
 
 def responses(rng, n, epsilon):
@@ -66,12 +66,3 @@ def test_pooled_targets_are_refused_with_and_without_a_split():
 def test_negative_claims_are_refused():
     with pytest.raises(StatisticsError, match="at least 0"):
         audit_claim(responses(np.random.default_rng(5), 100, 1.0), -1.0)
-
-
-def test_p_value_is_the_level_at_which_the_bound_meets_the_claim():
-    counts = (90, 100, 10, 100)
-    for confidence in (0.5, 0.9, 0.99):
-        claim = epsilon_lower_bound(*counts, confidence=confidence).value
-        assert claim_p_value(*counts, claim) == pytest.approx(1 - confidence, rel=1e-6)
-    assert claim_p_value(5, 10, 5, 10, 0.0) == 1.0
-    assert claim_p_value([90, 5], [100, 10], [10, 5], [100, 10], 0.5).shape == (2,)

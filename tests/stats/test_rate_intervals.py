@@ -7,7 +7,7 @@ import pytest
 from scipy import stats as reference
 
 from tapas.errors import ConfigError, StatisticsError
-from tapas.stats import advantage_interval, clopper_pearson, epsilon_from_advantage
+from tapas.stats import advantage_interval, clopper_pearson
 
 
 def test_clopper_pearson_equals_binomtest_one_count_at_a_time():
@@ -71,19 +71,3 @@ def test_advantage_without_one_world_says_nothing():
     interval = advantage_interval(0, 0, 3, 10)
     assert (interval.low, interval.high, interval.widened) == (-1.0, 1.0, True)
     assert math.isnan(interval.value)
-
-
-def test_epsilon_from_advantage_inverts_randomized_response():
-    epsilon = np.array([0.0, 0.3, 2.0])
-    assert epsilon_from_advantage(np.tanh(epsilon / 2)) == pytest.approx(epsilon)
-    delta = 0.01
-    advantage = (math.e - 1 + 2 * delta) / (math.e + 1)
-    assert epsilon_from_advantage(advantage, delta) == pytest.approx(1.0)
-
-
-def test_epsilon_from_advantage_is_clamped_and_infinite_at_its_ends():
-    assert epsilon_from_advantage(-0.4) == 0.0
-    assert epsilon_from_advantage(0.01, delta=0.3) == 0.0
-    assert epsilon_from_advantage(1.0) == math.inf
-    with pytest.raises(StatisticsError):
-        epsilon_from_advantage(1.5)

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate
 
 from tapas.errors import ConfigError, StatisticsError
-from tapas.stats import SequentialEpsilon, sequential_epsilon
+from tapas.stats import SequentialEpsilon
 from tapas.stats._sequential import _log_wealth, _Path
 
 
@@ -117,17 +117,20 @@ def test_feeding_one_by_one_equals_feeding_all_at_once():
     assert slow.bound.value == pytest.approx(fast.bound.value, abs=1e-9)
     assert slow.interval.high == pytest.approx(fast.interval.high, abs=1e-9)
     assert slow.log_evidence == pytest.approx(fast.log_evidence)
-    assert sequential_epsilon(outcomes, paired=True).value == pytest.approx(slow.bound.value)
+    assert SequentialEpsilon().update_pair(*np.transpose(outcomes)).bound.value == pytest.approx(
+        slow.bound.value
+    )
 
 
 def test_pairs_that_always_agree_weigh_as_single_trials():
     outcomes = np.random.default_rng(2).random(80) < 0.85
     pairs = np.stack([outcomes, outcomes], axis=1)
-    assert sequential_epsilon(pairs, paired=True).value == sequential_epsilon(outcomes).value
+    paired = SequentialEpsilon().update_pair(*np.transpose(pairs))
+    assert paired.bound.value == SequentialEpsilon().update(outcomes).bound.value
 
 
 def test_perfect_sequence_reaches_the_ceiling():
-    bound = sequential_epsilon(np.ones(200, dtype=bool))
+    bound = SequentialEpsilon().update(np.ones(200, dtype=bool)).bound
     assert bound.value == pytest.approx(bound.ceiling)
     # 200 right guesses: (1 - q^201) / (201 (1 - q) q^200) = 20.
     q = 1 / (1 + math.exp(-bound.value))
@@ -157,8 +160,8 @@ def test_nothing_seen_says_nothing():
 
 def test_delta_lowers_the_bound():
     outcomes = np.ones(100, dtype=bool)
-    plain = sequential_epsilon(outcomes)
-    slack = sequential_epsilon(outcomes, delta=0.05)
+    plain = SequentialEpsilon().update(outcomes).bound
+    slack = SequentialEpsilon(delta=0.05).update(outcomes).bound
     assert slack.value < plain.value
     audit = SequentialEpsilon(claim=slack.value - 1e-6, delta=0.05).update(outcomes)
     assert audit.contradicted
@@ -171,7 +174,5 @@ def test_misuse_is_refused_with_a_remedy():
         SequentialEpsilon().update_pair([True, False], [True])
     with pytest.raises(StatisticsError, match="claim="):
         SequentialEpsilon().log_evidence  # noqa: B018
-    with pytest.raises(StatisticsError, match="shape"):
-        sequential_epsilon([True, False], paired=True)
     with pytest.raises(ConfigError, match="claim"):
         SequentialEpsilon(claim=-1.0)

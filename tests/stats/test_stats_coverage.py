@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tapas.stats import (
+    SequentialEpsilon,
     audit_claim,
     audit_power,
     certify,
@@ -14,7 +15,6 @@ from tapas.stats import (
     max_epsilon_lower_bound,
     one_run_epsilon,
     select_threshold,
-    sequential_epsilon,
 )
 
 
@@ -117,7 +117,7 @@ def test_harmless_releases_rarely_certify_by_any_door():
     doors = {
         "clopper-pearson": epsilon_lower_bound(tp, n, fp, n).value,
         "one run": np.array([one_run_epsilon(n, n, int(c.sum())).value for c in correct]),
-        "sequential": np.array([sequential_epsilon(c).value for c in correct]),
+        "sequential": np.array([SequentialEpsilon().update(c).bound.value for c in correct]),
         "band": np.array(
             [max_epsilon_lower_bound(rng.random(n), rng.random(n)).value for _ in range(runs)]
         ),

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tapas.stats import (
+    SequentialEpsilon,
     auc_interval,
     clopper_pearson,
     epsilon_lower_bound,
     max_epsilon_lower_bound,
     one_run_epsilon,
-    sequential_epsilon,
     tpr_at_fpr_interval,
 )
 
@@ -97,9 +97,9 @@ def test_one_run_bound_grows_with_right_guesses(num_guesses, data):
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.booleans(), max_size=60))
 def test_sequential_bound_never_falls_as_trials_come_in(correct):
-    bound = sequential_epsilon(correct)
+    bound = SequentialEpsilon().update(correct).bound
     assert 0 <= bound.value <= bound.ceiling + 1e-9
-    assert sequential_epsilon(correct[:-1]).value <= bound.value + 1e-9
+    assert SequentialEpsilon().update(correct[:-1]).bound.value <= bound.value + 1e-9
 
 
 @settings(deadline=None)

@@ -113,7 +113,7 @@ def _question(
 
 
 def _claim(config: AuditFile) -> Claim | None:
-    return None if config.claim is None else Claim(config.claim.epsilon, config.claim.delta)
+    return None if config.claim is None else Claim(**config.claim.model_dump())
 
 
 def _stop_early(config: AuditFile) -> StopEarly | None:

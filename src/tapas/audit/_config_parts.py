@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from tapas.datasets import Reading
-from tapas.results import GATE_METRICS, Gate
+from tapas.results import GATE_METRICS, Claim, Gate
 
 GateMetric = Literal[GATE_METRICS]  # type: ignore[valid-type]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -422,6 +422,15 @@ class ClaimPart(Part):
 
     epsilon: Annotated[float, Field(ge=0)]
     delta: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    family: Literal["gaussian"] | None = Field(
+        default=None,
+        description="Gaussian differential privacy is claimed; bounds hold if the mechanism is so",
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> "ClaimPart":
+        Claim(**self.model_dump())
+        return self
 
 
 class GatePart(Part):
@@ -431,6 +440,7 @@ class GatePart(Part):
     at_most: float
     fpr: Share = 0.01
     confidence: OpenShare = 0.95
+    above: Share = Field(default=0.5, description="The AUC above which exposed_people are counted")
 
     @model_validator(mode="after")
     def _possible(self) -> "GatePart":

@@ -42,13 +42,15 @@ class StopEarly:
 
     def reason(self, summaries: Sequence[LabelInferenceAttackSummary]) -> str | None:
         """Why to stop now, or None. Attacks and targets share the error between them."""
-        error = 1 - shared_confidence(self.confidence, max(1, len(summaries)))
+        number = max(1, len(summaries))
         for summary in summaries:
             pairs = _matched(summary)
             if pairs is None:
                 continue
             told, turned = (
-                self._bound(summary, 1 - share * error).update_pair(*right)
+                self._bound(summary, shared_confidence(self.confidence, number, share)).update_pair(
+                    *right
+                )
                 for share, right in ((1 - _TURNED, pairs), (_TURNED, tuple(~one for one in pairs)))
             )
             if self.claim is not None and (told.contradicted or turned.contradicted):

@@ -21,6 +21,7 @@ from tapas.results import (
     constant_scores,
     exposed_people,
     exposed_records,
+    holds_together,
     record_facts,
     risk_histogram,
 )
@@ -49,6 +50,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
                 "at_most": outcome.gate.at_most,
                 "fpr": outcome.gate.fpr,
                 "confidence": outcome.gate.confidence,
+                "above": outcome.gate.above,
                 "state": outcome.state,
                 "low": _number(outcome.low),
                 "high": _number(outcome.high),
@@ -61,6 +63,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "people": _people(record),
         "records": _records(record),
         "performance": {one.name: _rows(one.performance) for one in record.audited},
+        "holds_together": holds_together(Findings(record), verdict),
         "cautions": constant_scores(record),
         "crashes": [
             {"subject": subject.name, "attack": crash.attack, "message": crash.message}
@@ -78,7 +81,11 @@ def _people(record: AuditRecord) -> list[dict[str, Any]]:
             "subject": one.subject,
             "attack": one.attack,
             "mean_auc": _estimate(one.mean),
+            "people": len(one.table),
             "exposed_beyond_doubt": one.num_exposed,
+            "at_least": [
+                {"people": count, f"{what}_above": level} for count, what, level in one.statements
+            ],
             "most_exposed": _rows(one.table.head(MOST_RECORDS).to_dict("list")),
             "privacy_risk": risk_histogram(one.table["privacy_risk"], one.table["member"]),
             "subgroups": _rows(one.parts.to_dict("list")),
@@ -187,6 +194,7 @@ def _claim(outcome: ClaimOutcome) -> dict[str, Any]:
     return {
         "epsilon": None if claim is None else _number(claim.epsilon),
         "delta": None if claim is None else claim.delta,
+        "family": None if claim is None else claim.family,
         "state": outcome.state,
         "epsilon_at_least": None if bound is None else _number(float(bound)),
         "confidence": None if bound is None else bound.confidence,

@@ -1,4 +1,4 @@
-"""The control from which almost nothing leaks: every column on its own."""
+"""A control that keeps no record whole: every column on its own, which on small tables tells."""
 
 import numpy as np
 

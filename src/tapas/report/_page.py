@@ -45,6 +45,7 @@ from tapas.results import (
     decide,
     exposed_people,
     exposed_records,
+    holds_together,
     loosened_limits,
     read_history,
 )
@@ -149,6 +150,7 @@ class AuditPage(Report):
                 if (found := matrix(findings, name)) is not None
             ],
             limits=limits(findings),
+            together=holds_together(findings, self._verdict),
             provenance=provenance_rows(record),
             question=question_text(record),
             finished=moment(record.provenance.get("finished")),

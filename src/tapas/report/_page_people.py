@@ -40,7 +40,7 @@ def people_csv(people: Sequence[People]) -> str:
     """All people as CSV, most exposed first, safe to open in a spreadsheet."""
     tables = [one.table.assign(subject=one.subject, attack=one.attack) for one in people]
     table = pd.concat(tables, ignore_index=True)
-    first = ["subject", "attack", "target", "auc", "p_value"]
+    first = ["subject", "attack", "target", "auc", "low", "high", "epsilon", "p_value"]
     ordered = table[first + [name for name in table if name not in first]]
     return spreadsheet_safe(ordered).to_csv(index=False, lineterminator="\n")
 
@@ -114,6 +114,8 @@ def _figure(people: People, name: str) -> PageFigure:
     figure = new_figure(6.4, 3.0)
     axes = figure.add_subplot()
     axes.axhline(0.5, color=GREY, linewidth=1)
+    low, high = (np.sort(ascending[end].to_numpy()) for end in ("low", "high"))
+    axes.fill_between(place, low, high, color=COLOURS[0], alpha=0.15, linewidth=0, step="mid")
     axes.plot(place[~certain], areas[~certain], "o", color=COLOURS[0], markersize=4)
     axes.plot(place[certain], areas[certain], "^", color=COLOURS[1], markersize=5)
     axes.set_xlabel("People, from the least to the most exposed")
@@ -123,7 +125,8 @@ def _figure(people: People, name: str) -> PageFigure:
     what = f"AUC of {people.attack} for each of {len(areas)} people in {people.subject}"
     caption = (
         f"{what}, one mark each. Triangles: exposed beyond doubt (95% confidence about all people "
-        f"together). Guessing is 0.5."
+        f"together). Shaded: between what each place in this order is at least and at most, by "
+        f"the attack that tells most, with 95% confidence for all places together. Guessing is 0.5."
     )
     return PageFigure(people.subject, (inline_svg(figure, name, what),), caption)
 

@@ -149,7 +149,7 @@ def control_words(findings: Findings) -> str:
     if not findings.controls:
         return (
             "No controls were run. A control known to leak shows whether these attacks can find a "
-            "leak at all, and one that cannot leak shows what they report where there is none."
+            "leak at all, and one that keeps single columns only how much those tell by themselves."
         )
     top = max(leak(result.shared)[0] for result in findings.controls)
     if top <= 0:

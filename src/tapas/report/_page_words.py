@@ -118,13 +118,6 @@ def limits(findings: Findings) -> list[str]:
             f"alarms: below {counted(int(needed), 'trial')} without the secret its interval begins "
             "at 0."
         )
-    share = min((finding.summary.error_share for finding in findings.audited), default=1.0)
-    if share < 1:
-        said.append(
-            "Results were looked at before, with fewer trials, or decided themselves when trials "
-            f"ended. So each statement spends only {percent(share, 2)} of the error, and all looks "
-            "hold together."
-        )
     if not findings.controls:
         said.append(
             "There are no controls. Without a leaky one it is not known whether these attacks "
@@ -304,6 +297,7 @@ def _certified(findings: Findings) -> str:
         return f"No epsilon can be certified: {findings.no_certificate}."
     facts = [f"delta {epsilon.delta:g}"] if epsilon.delta else []
     facts += [f"{epsilon.relation} neighbours"] if epsilon.relation else []
+    facts += [] if epsilon.certifies else ["if the mechanism is Gaussian"]
     setting = f" ({', '.join(facts)})" if facts else ""
     top = f"a perfect attack could have shown {rounded_down(findings.ceiling)} with as many trials"
     if findings.epsilon > 0:

@@ -53,6 +53,7 @@ from tapas.results._runs import RunState, end_progress, find_runs, note_progress
 from tapas.results._score_table import ScoreTable
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
+from tapas.results._together import holds_together
 from tapas.results._unknown_records import JudgedRecords, judge_records
 from tapas.stats import Dependence
 
@@ -110,6 +111,7 @@ __all__ = [
     "file_safe",
     "find_runs",
     "gate_title",
+    "holds_together",
     "judge_claim",
     "judge_records",
     "leak",

@@ -34,15 +34,31 @@ SUBGROUP, VALUE = "by ", "value of "  # what names of columns about records begi
 
 @dataclass(frozen=True)
 class Claim:
-    """An (epsilon, delta) that the mechanism is said to guarantee."""
+    """An (epsilon, delta) that the mechanism is said to guarantee.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+    family : {"gaussian"} or None
+        "gaussian" where Gaussian differential privacy is claimed: bounds then show more, and hold
+        only if the mechanism is Gaussian.
+    """
 
     epsilon: float
     delta: float = 0.0
+    family: str | None = None
 
     def __post_init__(self) -> None:
         if not self.epsilon >= 0:
             raise ConfigError(f"a claimed epsilon must be at least 0, got {self.epsilon!r}")
         check_probability(self.delta, "delta")
+        if self.family is not None:
+            check_choice(self.family, "family of a claim", ("gaussian",))
+            if not 0 < self.delta < 1:
+                raise ConfigError(
+                    "a claim of Gaussian differential privacy needs a delta above 0, such as 1e-5, "
+                    f"got {self.delta!r}"
+                )
 
 
 @dataclass(frozen=True)
@@ -54,19 +70,23 @@ class Gate:
     metric : str
         What is limited, for every attack and target of the audited subjects: one of
         `GATE_METRICS`. "dropped_columns" limits how many columns were left out of the audit,
-        "accuracy_gap" how much better a model does on records that it was trained on.
+        "accuracy_gap" how much better a model does on records that it was trained on,
+        "exposed_people" which share of the people lies above an AUC.
     at_most : float
         Within the range of the metric.
     fpr : float
         The false positive rate of "tpr_at_fpr".
     confidence : float
         Of the decision over all attacks and targets together.
+    above : float
+        The AUC of "exposed_people".
     """
 
     metric: str
     at_most: float
     fpr: float = 0.01
     confidence: float = 0.95
+    above: float = 0.5
 
     def __post_init__(self) -> None:
         check_choice(self.metric, "metric of a gate", GATE_METRICS)
@@ -79,6 +99,7 @@ class Gate:
                 f"{self.at_most:g}: another limit could never fail, or always would"
             )
         check_probability(self.fpr, "fpr of a gate")
+        check_probability(self.above, "above of a gate")
         check_probability(self.confidence, "confidence of a gate", open_interval=True)
 
 
@@ -213,6 +234,11 @@ class AuditRecord:
     def delta(self) -> float:
         """The delta of the claim; 0 where nothing is claimed."""
         return 0.0 if self.claim is None else self.claim.delta
+
+    @property
+    def family(self) -> str | None:
+        """The family of mechanisms that the claim names, if any."""
+        return None if self.claim is None else self.claim.family
 
     @property
     def audited(self) -> tuple[AuditedSubject, ...]:

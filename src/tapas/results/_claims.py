@@ -56,8 +56,15 @@ def judge_claim(
     if not summaries:
         words = f"{name} was not tested: no certificate could be made from these trials."
         return ClaimOutcome(claim, "untested", words)
+    if claim.family is not None:
+        name += f", if the mechanism is {claim.family.capitalize()},"
     bound = stats.audit_claim(
-        summaries, claim.epsilon, claim.delta, confidence=confidence, across="bonferroni"
+        summaries,
+        claim.epsilon,
+        claim.delta,
+        confidence=confidence,
+        across="bonferroni",
+        family=claim.family,
     ).bound
     return _outcome(claim, name, bound, _power(claim, summaries, confidence))
 

@@ -124,6 +124,7 @@ def facts_within(
             role=subject.role,
             confidence=confidence,
             delta=record.delta,
+            family=record.family,
             fpr=fpr,
         )
     return known[key]
@@ -136,10 +137,11 @@ def summary_facts(
     role: str = "audited",
     confidence: float = 0.95,
     delta: float = 0.0,
+    family: str | None = None,
     fpr: float = LOW_FPR,
 ) -> SummaryFacts:
     """Facts of one summary."""
-    bound, reason = _epsilon(summary, confidence, delta)
+    bound, reason = _epsilon(summary, confidence, delta, family)
     return SummaryFacts(
         subject=subject,
         role=role,
@@ -183,14 +185,14 @@ def _chance(summary: LabelInferenceAttackSummary) -> float:
 
 
 def _epsilon(
-    summary: LabelInferenceAttackSummary, confidence: float, delta: float
+    summary: LabelInferenceAttackSummary, confidence: float, delta: float, family: str | None
 ) -> tuple[stats.EpsilonBound | None, str | None]:
     if not isinstance(summary, BinaryLabelInferenceAttackSummary):
         return None, "the secret has more than two values"
     if len(np.unique(summary.labels)) < 2:
         return None, "all trials have the same secret"
     try:
-        bound = stats.certificate(summary, confidence=confidence, delta=delta).bound
+        bound = stats.certificate(summary, confidence=confidence, delta=delta, family=family).bound
     except StatisticsError as error:
         return None, summary.dependence.refusal or str(error)
     return bound, None

@@ -12,6 +12,7 @@ from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
 from tapas.results._findings import Findings, shared_by_audited
 from tapas.results._label_inference import LabelInferenceAttackSummary
 from tapas.results._measures import MEASURES
+from tapas.results._people import exposed_people
 from tapas.results._rounding import rounded_down, rounded_up
 
 __all__ = ["GateOutcome", "Verdict", "decide", "dropped_columns", "gate_title"]
@@ -108,6 +109,8 @@ def decide(record: AuditRecord, gates: Iterable[Gate] | None = None) -> Verdict:
 def gate_title(gate: Gate) -> str:
     """What a gate limits, as people write it."""
     measure = _LIMITED.get(gate.metric)
+    if gate.metric == "exposed_people":
+        return "Share of people exposed"
     if measure is None:
         return gate.metric.replace("_", " ").capitalize()
     return measure.title if measure.at_fpr is None else measure.at_fpr(gate.fpr).title
@@ -118,6 +121,8 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
         return _judge_dropped(record, gate)
     if gate.metric == "accuracy_gap":
         return _judge_gap(record, gate)
+    if gate.metric == "exposed_people":
+        return _judge_people(record, gate)
     # All attacks and targets are judged together, so each interval shares the error.
     confidence = shared_by_audited(record, gate.confidence)
     ends, more = [], False
@@ -184,6 +189,22 @@ def _deciding(ends: list[_Ends], gate: Gate) -> _Ends:
     if above:
         return max(above, key=lambda end: (end.low, end.high))
     return max(ends, key=lambda end: (end.high, end.low))
+
+
+def _judge_people(record: AuditRecord, gate: Gate) -> GateOutcome:
+    """Which share of the people lies above an AUC: at least by their lower limits, at most so."""
+    people = exposed_people(record, gate.confidence)
+    if len(people) < len(record.audited) or not people:
+        return _undecided(gate, "people are counted where at least five are judged from releases")
+    shares = [(one.at_least("low", gate.above) / len(one.table), one) for one in people]
+    low, worst = max(shares, key=lambda found: found[0])
+    high = max(one.at_least("high", gate.above) / len(one.table) for one in people)
+    where = f"AUC above {gate.above:g}, {len(worst.table)} people in {worst.subject}"
+    crashes = any(subject.crashes for subject in record.audited)
+    hindrance = "attacks crashed" if crashes else ""
+    if not record.complete:
+        hindrance = "the mechanism failed too often"
+    return _outcome(gate, low, high, where, hindrance, "more trials are needed")
 
 
 def _judge_dropped(record: AuditRecord, gate: Gate) -> GateOutcome:

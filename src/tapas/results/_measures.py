@@ -341,6 +341,7 @@ DEFAULT_METRICS = ("accuracy", "privacy_gain", "auc")
 # confidence.
 OTHER_LIMITS = {
     "epsilon": (0.0, math.inf),
+    "exposed_people": (0.0, 1.0),
     "dropped_columns": (0.0, math.inf),
     "accuracy_gap": (0.0, 1.0),
 }

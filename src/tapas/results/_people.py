@@ -10,8 +10,11 @@ from tapas._random import stream
 from tapas.metrics import column_aucs
 from tapas.results._audit_record import SUBGROUP, AuditedSubject, AuditRecord
 from tapas.results._estimate import Estimate
+from tapas.results._facts import facts_within
+from tapas.results._findings import shared_by_audited
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
-from tapas.stats import Dependence, holm, percentile_interval, shared_confidence
+from tapas.results._worlds import comparable_scores
+from tapas.stats import Dependence, bootstrap, holm, shared_confidence
 
 __all__ = ["People", "constant_scores", "exposed_people"]
 
@@ -20,7 +23,12 @@ RESAMPLES = 400
 ALPHA = 0.05
 _ALONE = (Dependence.INDEPENDENT, Dependence.PAIRS)
 
-Summaries = Sequence[BinaryLabelInferenceAttackSummary]
+# Above which people are counted.
+AUC_LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9)
+EPSILON_LEVELS = (0.0, 0.5, 1.0, 2.0, 4.0)
+
+Summary = BinaryLabelInferenceAttackSummary
+Summaries = Sequence[Summary]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +43,13 @@ class People:
         That mean. Its interval has 95 % confidence over all attacks, and speaks of other releases
         about the same people.
     table : DataFrame
-        One row per person, most exposed first: ``target``, ``auc`` by that attack, and ``p_value``,
-        the chance to see as much by any of the attacks if nobody were exposed, corrected for the
-        number of attacks and people (Holm); of the most exposed also what is nearest to them in
-        releases, and their values where these may be shown.
+        One row per person, most exposed first: ``target``, ``auc`` by that attack; ``low`` and
+        ``high``, between which the AUC of the attack that tells most of this person lies, whichever
+        way round it is read; ``epsilon``, which is certified; and ``p_value``, the chance to see as
+        much by any of the attacks if nobody were exposed, corrected for the number of attacks and
+        people (Holm). Limits of one kind hold for all people and attacks together.
+        Of the most exposed also what is nearest to them in releases, and their values where these
+        may be shown.
     parts : DataFrame
         Mean AUC over the people of each subgroup that was asked for (``slice``, ``value``,
         ``people``, ``auc``, ``low``, ``high``); all intervals hold together with 95 % confidence.
@@ -55,20 +66,44 @@ class People:
         """Of how many it is certain, with 95 % confidence about all of them together."""
         return int((self.table["p_value"] <= ALPHA).sum())
 
+    def at_least(self, column: str, level: float) -> int:
+        """How many people at least lie above a level of ``low`` (AUC) or ``epsilon``.
+
+        Notes
+        -----
+        Assumes: what the limits assume. Guarantees: all such numbers hold together, with the
+        confidence of the limits, because all limits do.
+        """
+        return int((self.table[column] > level).sum())
+
+    @property
+    def statements(self) -> list[tuple[int, str, float]]:
+        """How many people at least are above which level: count, "auc" or "epsilon", level."""
+        found = [(self.at_least("low", level), "auc", level) for level in AUC_LEVELS]
+        found += [(self.at_least("epsilon", level), "epsilon", level) for level in EPSILON_LEVELS]
+        return [one for one in found if one[0] > 0]
+
     def words(self) -> str:
-        """What came out, in a sentence."""
+        """What came out, in a few sentences."""
         low, middle, high = self.table["auc"].quantile([0.1, 0.5, 0.9])
-        return (
+        said = (
             f"Of {len(self.table)} people in {self.subject}, {self.num_exposed} are exposed beyond "
             f"doubt (95% confidence about all of them). Over people, {self.attack} has a mean AUC "
             f"of {self.mean.value:.2f} ({self.mean.low:.2f} to {self.mean.high:.2f}); one in ten "
             f"is below {low:.2f}, half are below {middle:.2f}, one in ten is above {high:.2f}."
         )
+        counts = [
+            f"{count} have an {'AUC' if what == 'auc' else 'epsilon'} above {level:g}"
+            for count, what, level in self.statements
+        ]
+        if counts:
+            said += f" At least {', '.join(counts)} (95% for all of one kind together)."
+        return said
 
 
-def exposed_people(record: AuditRecord) -> list[People]:
+def exposed_people(record: AuditRecord, confidence: float = 1 - ALPHA) -> list[People]:
     """The people of every audited subject that was judged about several of them."""
-    found = [_people(subject) for subject in record.audited]
+    found = [_people(record, subject, confidence) for subject in record.audited]
     return [people for people in found if people is not None]
 
 
@@ -101,7 +136,7 @@ def _by_attack(subject: AuditedSubject) -> dict[str, list[BinaryLabelInferenceAt
     return found
 
 
-def _people(subject: AuditedSubject) -> People | None:
+def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> People | None:
     by_attack = {
         attack: summaries
         for attack, summaries in _by_attack(subject).items()
@@ -115,12 +150,13 @@ def _people(subject: AuditedSubject) -> People | None:
     if any(np.isnan(found).any() for found in areas.values()):
         return None
     best = max(areas, key=lambda attack: float(areas[attack].mean()))
-    p_values = np.min([_p_values(*table) for table in tables.values()], axis=0)
+    p_values = [_p_values(*table) for table in tables.values()]
     table = pd.DataFrame(
         {
             "target": names[0],
             "auc": areas[best],
-            "p_value": holm(np.minimum(1.0, p_values * len(tables))),
+            **_limits(record, subject, list(by_attack.values()), confidence),
+            "p_value": holm(np.concatenate(p_values)).reshape(len(tables), -1).min(axis=0),
         }
     )
     groups = _groups(by_attack[best][0])
@@ -158,6 +194,21 @@ def _parts(
     return pd.DataFrame(found, columns=["slice", "value", "people", "auc", "low", "high"])
 
 
+def _limits(
+    record: AuditRecord, subject: AuditedSubject, by_attack: list[list[Summary]], confidence: float
+) -> dict[str, list[float]]:
+    """Limits of each person by the attack that tells most; all of a kind hold together."""
+    level = shared_by_audited(record, confidence)
+    found: dict[str, list[float]] = {"low": [], "high": [], "epsilon": []}
+    for mine in zip(*by_attack, strict=True):
+        facts = [facts_within(record, subject, one, confidence=level) for one in mine]
+        areas = [one.auc.turned_up(0.5) for one in facts if one.auc is not None]
+        found["low"].append(max((area.low for area in areas), default=0.0))
+        found["high"].append(max((area.high for area in areas), default=1.0))
+        found["epsilon"].append(max(float(one.epsilon or 0.0) for one in facts))
+    return found
+
+
 def _are_people(summaries: Summaries) -> bool:
     """Whether these are several targets of the same releases, each judged by itself."""
     if len(summaries) < FEWEST_PEOPLE or any(one.dependence not in _ALONE for one in summaries):
@@ -172,7 +223,7 @@ def _groups(summary: BinaryLabelInferenceAttackSummary) -> np.ndarray:
 
 def _stacked(summaries: Summaries) -> tuple[np.ndarray, np.ndarray]:
     """Scores and secrets, (releases, people)."""
-    scores = np.stack([np.nan_to_num(np.asarray(one.scores, float)) for one in summaries], axis=1)
+    scores = np.stack([comparable_scores(one) for one in summaries], axis=1)
     return scores, np.stack([one.labels.astype(bool) for one in summaries], axis=1)
 
 
@@ -191,13 +242,19 @@ def _mean_over_people(
     scores: np.ndarray, positive: np.ndarray, groups: np.ndarray, attacks: int
 ) -> Estimate:
     """Mean AUC; groups of releases are drawn again with all people that they are about."""
-    rng = stream(0)
-    rows_of = [np.flatnonzero(groups == group) for group in np.unique(groups)]
-    drawn = []
-    for _ in range(RESAMPLES):
-        chosen = rng.integers(len(rows_of), size=len(rows_of))
-        rows = np.concatenate([rows_of[group] for group in chosen])
-        drawn.append(np.nanmean(column_aucs(scores[rows], positive[rows])))
-    value = float(column_aucs(scores, positive).mean())
-    ends = percentile_interval(drawn, value, shared_confidence(1 - ALPHA, attacks))
-    return Estimate(value, ends.low, ends.high)
+
+    def mean(*data: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        scores, positive = data
+        drawn = [np.repeat(np.arange(len(counts)), counts) for counts in weights]
+        return np.array([np.nanmean(column_aucs(scores[rows], positive[rows])) for rows in drawn])
+
+    found = bootstrap(
+        mean,
+        scores,
+        positive,
+        num_resamples=RESAMPLES,
+        confidence=shared_confidence(1 - ALPHA, attacks),
+        groups=groups,
+        rng=stream(0),
+    )
+    return Estimate(found.value, found.low, found.high)

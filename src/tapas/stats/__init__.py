@@ -14,7 +14,7 @@ from tapas.stats._bands import (
 )
 from tapas.stats._bootstrap import bootstrap, percentile_interval, resampled_counts
 from tapas.stats._bound import EpsilonBound
-from tapas.stats._claim import ClaimVerdict, audit_claim, claim_p_value
+from tapas.stats._claim import ClaimVerdict, audit_claim
 from tapas.stats._dependence import Dependence
 from tapas.stats._epsilon import epsilon_lower_bound
 from tapas.stats._gaussian import gaussian_epsilon_from_mu
@@ -22,7 +22,6 @@ from tapas.stats._intervals import (
     Interval,
     advantage_interval,
     clopper_pearson,
-    epsilon_from_advantage,
 )
 from tapas.stats._multiplicity import holm, look_share, shared_confidence
 from tapas.stats._one_run import one_run_epsilon, one_run_gaussian_epsilon
@@ -39,7 +38,7 @@ from tapas.stats._selection import (
     certify,
     select_threshold,
 )
-from tapas.stats._sequential import SequentialEpsilon, sequential_epsilon
+from tapas.stats._sequential import SequentialEpsilon
 from tapas.stats._venn_abers import venn_abers
 
 __all__ = [
@@ -61,10 +60,8 @@ __all__ = [
     "bootstrap",
     "certificate",
     "certify",
-    "claim_p_value",
     "clopper_pearson",
     "column_auc_errors",
-    "epsilon_from_advantage",
     "epsilon_lower_bound",
     "gaussian_epsilon_from_mu",
     "holm",
@@ -79,7 +76,6 @@ __all__ = [
     "roc_band",
     "runs_needed",
     "select_threshold",
-    "sequential_epsilon",
     "shared_confidence",
     "simultaneous_upper_limits",
     "smallest_leak",

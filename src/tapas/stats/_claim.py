@@ -2,26 +2,22 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tapas._validate import check_choice
 from tapas.errors import StatisticsError
 from tapas.stats._bands import max_epsilon_lower_bound
 from tapas.stats._bound import EpsilonBound
-from tapas.stats._clopper_pearson import clopper_pearson_epsilon
-from tapas.stats._counts import check_counts, check_level, plain
+from tapas.stats._counts import check_level
 from tapas.stats._multiplicity import shared_confidence
 from tapas.stats._portfolio import certificate
 from tapas.stats._selection import ThresholdChoice, certify, select_threshold
 from tapas.stats._trials import Summaries, SummaryLike, as_trials
 
-__all__ = ["ClaimVerdict", "audit_claim", "claim_p_value"]
+__all__ = ["ClaimVerdict", "audit_claim"]
 
 DEFAULT = "portfolio"
-_STEPS = 50
 
 
 @dataclass(frozen=True)
@@ -103,7 +99,7 @@ def audit_claim(
     check_choice(across, "across", ("selection", "bonferroni"))
     options = _Options(confidence, delta, validation_split, heuristic, method, family, relation)
     index, bound, choice = _certificate(_listed(summaries), options, across)
-    gaussian = family == "gaussian" and bound.method.startswith("gaussian")
+    gaussian = family == "gaussian" and bound.method != "bayes"
     contradicted = bool(bound.certifies or gaussian) and float(bound) > epsilon
     return ClaimVerdict(
         contradicted=contradicted,
@@ -202,34 +198,3 @@ def _words(contradicted: bool, epsilon: float, delta: float, bound: EpsilonBound
             "Run more trials."
         )
     return f"{claim} is not contradicted, which does not prove it: {bound}."
-
-
-def claim_p_value(
-    tp: ArrayLike,
-    num_positive: ArrayLike,
-    fp: ArrayLike,
-    num_negative: ArrayLike,
-    epsilon: float,
-    *,
-    delta: float = 0.0,
-) -> Any:
-    """Return the smallest alpha at which E1 contradicts the claimed epsilon.
-
-    One p-value per target or attack, for `holm`.
-
-    Notes
-    -----
-    Assumes: what E1 assumes (`epsilon_lower_bound`). Guarantees: under a true
-    claim the value is at most alpha with probability at most alpha.
-    """
-    check_level(0.5, delta)
-    hits, positives = check_counts(tp, num_positive, ("tp", "num_positive"))
-    alarms, negatives = check_counts(fp, num_negative, ("fp", "num_negative"))
-    shape = np.broadcast_shapes(hits.shape, positives.shape, alarms.shape, negatives.shape)
-    low, high = np.full(shape, -700.0), np.zeros(shape)
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        alpha = np.exp(middle)
-        above = clopper_pearson_epsilon(hits, positives, alarms, negatives, alpha, delta) > epsilon
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return plain(np.exp(high))

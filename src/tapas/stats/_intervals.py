@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, betaincinv, ndtri
 
 from tapas._validate import check_choice
-from tapas.errors import StatisticsError
 from tapas.stats._counts import check_counts, check_level, plain
 
-__all__ = ["Interval", "advantage_interval", "clopper_pearson", "epsilon_from_advantage"]
+__all__ = ["Interval", "advantage_interval", "clopper_pearson"]
 
 
 class Interval(NamedTuple):
@@ -136,25 +135,3 @@ def _wilson(k: int, n: int, alpha: float) -> tuple[float, float, float]:
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     return rate, min(rate, centre - half), max(rate, centre + half)
-
-
-def epsilon_from_advantage(advantage: ArrayLike, delta: float = 0.0) -> Any:
-    """Return the smallest epsilon under which an advantage is possible.
-
-    Every attack on an (epsilon, delta)-private mechanism has
-    ``TPR - FPR <= (e^epsilon - 1 + 2 delta) / (e^epsilon + 1)``; solved for
-    epsilon and clamped at 0. An advantage of 1 gives infinity.
-
-    Notes
-    -----
-    Assumes: nothing about trials; it converts one number to another.
-    Guarantees: with a lower confidence limit of the advantage, a lower bound
-    on epsilon of the same confidence.
-    """
-    check_level(0.5, delta)
-    values = np.asarray(advantage, dtype=float)
-    if np.any(np.abs(values) > 1):
-        raise StatisticsError(f"advantage must lie between -1 and 1, got {advantage!r}")
-    with np.errstate(divide="ignore"):
-        ratio = np.maximum(1 + values - 2 * delta, 1 - values) / (1 - values)
-    return plain(np.log(ratio))

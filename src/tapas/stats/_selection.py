@@ -15,7 +15,7 @@ from tapas.stats._clopper_pearson import ratios_from_limits
 from tapas.stats._counts import check_level
 from tapas.stats._epsilon import epsilon_lower_bound
 from tapas.stats._intervals import lower_limit, upper_limit, upper_limit_table
-from tapas.stats._one_run import one_run_epsilon
+from tapas.stats._one_run import one_run_epsilon, one_run_gaussian_epsilon
 from tapas.stats._trials import Summaries, Trials, as_trials
 
 __all__ = ["ThresholdChoice", "attack_epsilon_high", "certify", "select_threshold"]
@@ -124,8 +124,8 @@ def certify(
     Notes
     -----
     Assumes: what `epsilon_lower_bound` assumes, of the remaining trials; where
-    records were decided by coins, what `one_run_epsilon` does, and that bound
-    is given whatever the `method`.
+    records were decided by coins, what `one_run_epsilon` does (`one_run_gaussian_epsilon`
+    with ``family="gaussian"``), and that bound is given whatever the `method`.
     Guarantees: its confidence, whatever was looked at to choose. Trials that
     share a group *and* a world, or a release, are not independent: they are
     refused, as are E2 and E3 on trials paired across the worlds.
@@ -137,7 +137,8 @@ def certify(
     level = summary.level(confidence)
     if summary.decided_by_coins:
         trials = counts.num_trials
-        bound = one_run_epsilon(
+        of_guesses = one_run_gaussian_epsilon if family == "gaussian" else one_run_epsilon
+        bound = of_guesses(
             trials, trials, counts.num_right, confidence=level, delta=delta, relation=relation
         )
         return replace(bound, confidence=confidence)

@@ -11,7 +11,7 @@ from tapas.stats._bound import EpsilonBound
 from tapas.stats._counts import check_level
 from tapas.stats._intervals import Interval, WidenedInterval
 
-__all__ = ["SequentialEpsilon", "sequential_epsilon"]
+__all__ = ["SequentialEpsilon"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -208,37 +208,6 @@ class SequentialEpsilon:
             return False
         low, high, *_ = self.interval
         return bool(high - low <= self.width)
-
-
-def sequential_epsilon(
-    correct: ArrayLike,
-    *,
-    delta: float = 0.0,
-    confidence: float = 0.95,
-    paired: bool = False,
-    relation: str | None = None,
-) -> EpsilonBound:
-    """Return the anytime-valid bound after a sequence of guesses (E7).
-
-    Parameters
-    ----------
-    correct
-        Whether each guess was right, in order; with `paired`, shape (n, 2).
-
-    Notes
-    -----
-    Assumes and Guarantees: those of `SequentialEpsilon`; the sequence may have
-    been stopped for any reason that looks only at the past.
-    """
-    audit = SequentialEpsilon(delta=delta, confidence=confidence, relation=relation)
-    outcomes = np.asarray(correct)
-    if not paired:
-        return audit.update(outcomes).bound
-    if outcomes.ndim != 2 or outcomes.shape[1] != 2:
-        raise StatisticsError(
-            f"paired outcomes must have shape (n, 2), got {outcomes.shape}; one row per pair"
-        )
-    return audit.update_pair(outcomes[:, 0], outcomes[:, 1]).bound
 
 
 def _accuracy_limit(epsilon: float, delta: float) -> tuple[float, float]:

@@ -1,0 +1,58 @@
+"""Which statements about an audit hold together, and how the error is shared between them."""
+
+from tapas.results._findings import CONFIDENCE, Findings
+from tapas.results._gates import Verdict
+from tapas.results._people import exposed_people
+from tapas.results._rounding import rounded_up
+
+__all__ = ["holds_together"]
+
+
+def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
+    """Return one sentence for each family of statements; the words of pages and JSON.
+
+    The sharing itself is done by `tapas.stats.shared_confidence`, between attacks, targets and
+    looks, and by `tapas.stats.certificate` between ways of bounding one epsilon.
+    """
+    number = len(findings.audited)
+    if not number:
+        return []
+    level = _percent(CONFIDENCE)
+    each = f"{number} audited results (attacks times targets)"
+    made = f"each is made at {_percent(findings.shared_confidence)}"
+    said = [
+        f"For each measure, the intervals of all {each}, and the words about the strongest, "
+        f"hold together with {level} confidence: {made}."
+    ]
+    if findings.certificate is not None:
+        said.append(
+            f"The certified epsilon and the verdict on a claimed one hold over all {each} with "
+            f"{level} confidence. Each bound shares its part of the error between a threshold and "
+            f"guesses about the most extreme scores, or comparisons of pairs."
+        )
+    if verdict.outcomes:
+        levels = ", ".join(sorted({_percent(one.gate.confidence) for one in verdict.outcomes}))
+        said.append(
+            f"Each gate holds over all {each} with its own confidence ({levels}); several gates "
+            f"share nothing with each other."
+        )
+    if exposed_people(findings.record):
+        said.append(
+            f"Counts of people by AUC hold together with {level} confidence, those by epsilon too, "
+            f"and so do the p-values of all people and attacks (Holm)."
+        )
+    share = min(finding.summary.error_share for finding in findings.audited)
+    if share < 1:
+        said.append(
+            f"Trials were looked at more than once: this look spends {rounded_up(100 * share)}% of "
+            f"the error, so that all looks hold together."
+        )
+    said.append(
+        f"In the table of every attack each interval holds on its own with {level} confidence, "
+        f"those of controls among them."
+    )
+    return said
+
+
+def _percent(confidence: float) -> str:
+    return f"{100 * confidence:.6g}%"
