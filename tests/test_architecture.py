@@ -105,7 +105,8 @@ PUBLIC = {
         BinaryAIAttackReport BinaryAIAttackSummary BinaryLabelAttackReport
         BinaryLabelInferenceAttackSummary EffectiveEpsilonReport
         LabelInferenceAttackSummary MIAttackReport MIAttackSummary ROCReport Report Change
-        ComparisonPage RecordComparison compare_records runs_page""",
+        ComparisonPage RecordComparison compare_records record_page run_page runs_page
+        target_page""",
     "models": """FITS Access AccessError CallableModel CallableTrainer Classifier
         EncodedModel Form Inputs ListedModel ListedTrainer Listing MLPModel Model OneHotInputs
         OnnxModel QueryBudgetError RecordEncoding RecordedModel RecordedModels Records

@@ -1,8 +1,14 @@
 """The pages in a real browser: silent, alone, sortable, filterable, readable in every dress."""
 
+import shutil
+import subprocess
+import tempfile
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -17,7 +23,9 @@ from tapas.results import (
     Gate,
     MIAttackSummary,
     TrialFailure,
+    append_verdict,
     note_progress,
+    performance_table,
 )
 
 pytestmark = pytest.mark.browser
@@ -241,3 +249,134 @@ def test_the_list_of_runs_follows_what_is_going_on(browser, tmp_path):
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+def many_targets(number):
+    """A run about so many targets of hostile names."""
+    rng = np.random.default_rng(0)
+    summaries = []
+    for target in range(number):
+        members = np.arange(20) % 2 == 0
+        scores = members + rng.normal(size=20)
+        name = f"{target} {HOSTILE}"
+        summaries.append(MIAttackSummary(members, scores > 1, scores, "G", "Attack", "D", name))
+    about = {"target": [f"{t} {HOSTILE}" for t in range(number)], "agrees_on": ["age"] * number}
+    subject = AuditedSubject("Generator", "audited", tuple(summaries), targets=about)
+    return AuditRecord("Audit", {}, "f" * 32, 1, (subject,), gates=(Gate("auc", 0.75),))
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """Fifty runs, one of them with a thousand targets and one that is going on."""
+    root = tmp_path_factory.mktemp("runs")
+    for number in range(48):
+        (root / f"run {number}").mkdir()
+        (root / f"run {number}" / "question.json").write_text("{}")
+    for name, record in (("large", many_targets(1000)), ("small", many_targets(3))):
+        (root / name).mkdir()
+        (root / name / "question.json").write_text("{}")
+        record.save(root / name)
+        append_verdict(root / name, record)
+        append_verdict(root / name, record)
+        AuditPage(record).publish(root / name)
+    going = root / "going"
+    going.mkdir()
+    (going / "question.json").write_text("{}")
+    note_progress(going, 30, 120, time.time() - 10, ["After 8 test trials: AUC of 0.61"])
+    server = serve(root, 0)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_the_view_leads_from_fifty_runs_to_a_thousand_targets_to_trials(browser, served):
+    page = browser.new_page(viewport={"width": 375, "height": 800})
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(f"{served}#still")
+    assert page.locator("#runs tbody tr").count() == 51
+    assert page.get_by_text("AUC of 0.61").count() == 1
+    assert page.locator("svg.trend").count() == 2
+    page.get_by_role("link", name="large", exact=True).click()
+    page.wait_for_load_state("load")
+    assert page.locator("tbody tr").count() == 1000
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    page.locator("tbody a").first.click()
+    assert page.get_by_text("What is known").count() == 1
+    assert page.get_by_role("row").filter(has_text="right").count() > 5
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    page.get_by_role("link", name="large", exact=True).click()
+    page.wait_for_load_state("load")
+    assert page.locator("tbody tr").count() == 1000
+    assert said == []
+    page.close()
+
+
+def axe_source():
+    """axe-core, from the npm cache or registry; without it the test is skipped, with the reason."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed, which fetches axe-core")
+    place = Path(tempfile.gettempdir()) / "tapas-axe"
+    script = place / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.is_file():
+        place.mkdir(exist_ok=True)
+        done = subprocess.run(
+            [npm, "install", "--no-save", "--prefix", str(place), "axe-core@4"], capture_output=True
+        )
+        if done.returncode or not script.is_file():
+            pytest.skip("axe-core cannot be fetched")
+    return script.read_text(encoding="utf-8")
+
+
+def kinds_of_pages():
+    """Pages of a model and of a generator, with people, records and accuracy."""
+    rng = np.random.default_rng(1)
+    members = np.arange(200) % 2 == 0
+    scores = 3 * members + rng.normal(size=200)
+    summary = MIAttackSummary(
+        members, scores > 1, scores, "M", "LiRA", "D", "all", dependence="one release"
+    )
+    about = {
+        "source": ["members", "non_members"] * 100,
+        "row": list(range(200)),
+        "class": ["a", "b"] * 100,
+        "confidence": [0.9] * 200,
+        "confidence_without": [0.4] * 200,
+    }
+    table = performance_table(np.array(["a", "b"] * 100), np.array(["a"] * 200), members)
+    model = AuditedSubject(
+        "Model", "audited", (summary,), records=about, performance=table.to_dict("list")
+    )
+    question = {"model": {"access": "scores"}, "knowledge": {}}
+    yield AuditRecord("A model", question, "f" * 32, 1, (model,), gates=(Gate("auc", 0.75),))
+    generator = replace(many_targets(12), question={"generator": {"use": "G"}, "knowledge": {}})
+    yield generator
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_axe_finds_no_serious_violation(browser, report, comparison, served, tmp_path, width):
+    source = axe_source()
+    pages = [report.as_uri(), comparison.as_uri(), f"{served}#still", f"{served}small/"]
+    pages.append(f"{served}small/?" + urlencode({"subject": "Generator", "target": f"0 {HOSTILE}"}))
+    for number, record in enumerate(kinds_of_pages()):
+        folder = tmp_path / str(number)
+        pages.append(AuditPage(record, ()).publish(folder)[0].as_uri())
+    found = {}
+    for address in pages:
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(address)
+        page.evaluate(source)
+        result = page.evaluate("axe.run(document)")
+        found[address] = [
+            (one["id"], one["impact"], one["nodes"][0]["html"][:120])
+            for one in result["violations"]
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert len(result["passes"]) > 10
+        page.close()
+    assert not any(found.values()), {name: one for name, one in found.items() if one}

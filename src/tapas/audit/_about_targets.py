@@ -8,7 +8,7 @@ import pandas as pd
 from tapas.audit._subject_run import SubjectRun
 from tapas.datasets import EncodedTable, nearest_row
 from tapas.errors import TapasError
-from tapas.game import Player, TableBriefing, Trial
+from tapas.game import Ledger, Player, TableBriefing, Trial
 from tapas.results import (
     MOST_RECORDS,
     SUBGROUP,
@@ -68,21 +68,26 @@ def _most_exposed(
 
 
 def _releases(run: SubjectRun, top: Sequence[int]) -> list[Trial]:
-    """A few test trials with and without the targets; what was not kept is played again, once."""
+    """A few test trials with and without the targets; what was not kept is played again."""
     player = run.player
     played = [i for i in range(run.num_seen) if player.ledger.has_trial("test", i)]
     chosen = [played[place] for place in _telling(_secrets(player, played)[:, top])]
     missing = [index for index in chosen if not player.ledger.has_data("test", index)]
+    again = Ledger()
     if missing:
         try:
             again = player.again("test", missing, ())
         except TapasError:
             return []
-        for index in missing:
-            if again.has_data("test", index):
-                player.ledger.keep(again.trial("test", index))
-    kept = [index for index in chosen if player.ledger.has_data("test", index)]
-    return [player.ledger.trial("test", index) for index in kept]
+    if player.policy.keep_data is not False:
+        for index in again.indices("test"):
+            player.ledger.keep(again.trial("test", index))
+    return [
+        ledger.trial("test", index)
+        for index in chosen
+        for ledger in (player.ledger if index not in missing else again,)
+        if ledger.has_data("test", index)
+    ]
 
 
 def _secrets(player: Player, played: Sequence[int]) -> np.ndarray:

@@ -338,7 +338,8 @@ class Audit:
             ),
             tracker=progress,
         )
-        summaries, stopped, complete = self._judged(run)
+        tell = progress.tell if isinstance(progress, RunProgress) else None
+        summaries, stopped, complete = self._judged(run, tell)
         wanted = (run, summaries, self.subgroups, self.show_values)
         about = about_records(*wanted)
         is_generator = about is None and complete and subject.role == "audited"
@@ -366,12 +367,12 @@ class Audit:
         return exposure_map(run, whole=bool(self.exposure_map))
 
     def _judged(
-        self, run: SubjectRun
+        self, run: SubjectRun, tell: Callable[[Sequence[str]], None] | None
     ) -> tuple[list[LabelInferenceAttackSummary], str | None, bool]:
         """Summaries, why playing ended early if it did, and whether the run is complete."""
         try:
             run.learn()
-            return (*self._tested(run), True)
+            return (*self._tested(run, tell), True)
         except MechanismError as error:
             log_failure(error.shared, error)
             return run.judged_before(error), error.shared, False
@@ -382,9 +383,11 @@ class Audit:
             return 1
         return max(1, math.ceil(run.num_test / self.stop_early.every))
 
-    def _tested(self, run: SubjectRun) -> tuple[list[LabelInferenceAttackSummary], str | None]:
+    def _tested(
+        self, run: SubjectRun, tell: Callable[[Sequence[str]], None] | None
+    ) -> tuple[list[LabelInferenceAttackSummary], str | None]:
         if self.stop_early is None:
-            return run.test(run.num_test), None
+            return run.test(run.num_test, tell), None
         played, summaries = 0, []
         while played < run.num_test:
             played = min(played + self.stop_early.every, run.num_test)

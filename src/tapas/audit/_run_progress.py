@@ -1,7 +1,7 @@
 """How far a run is, written into its folder for whoever looks."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +26,7 @@ class RunProgress:
     def __init__(self, folder: Path, total: int, tracker: Callable[..., Progress] | None) -> None:
         self._folder, self._total, self._tracker = folder, total, tracker
         self._started, self._noted, self._done = time.time(), 0.0, 0
+        self._so_far: tuple[str, ...] = ()
         self._note()
 
     def __call__(self, total: int) -> Progress:
@@ -38,6 +39,11 @@ class RunProgress:
         if time.time() - self._noted >= EVERY:
             self._note()
 
+    def tell(self, words: Sequence[str]) -> None:
+        """So much was found until now."""
+        self._so_far = tuple(words)
+        self._note()
+
     def end(self) -> None:
         """The run is finished."""
         with suppress(OSError):
@@ -46,7 +52,7 @@ class RunProgress:
     def _note(self) -> None:
         self._noted = time.time()
         with suppress(OSError):
-            note_progress(self._folder, self._done, self._total, self._started)
+            note_progress(self._folder, self._done, self._total, self._started, self._so_far)
 
 
 class _Phase:

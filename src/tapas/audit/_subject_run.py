@@ -2,8 +2,12 @@
 
 import copy
 import sys
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from tapas.audit._failed_trials import with_failures, without_failures
 from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
@@ -23,10 +27,13 @@ from tapas.game import (
     learning_parts,
     refuse_unfit,
 )
+from tapas.metrics import column_aucs
 from tapas.results import AttackCrash, LabelInferenceAttackSummary, ScoreTable, TrialFailure
 from tapas.stats import look_share
 
 _ALL = "all"
+WORTH_TELLING = 20.0  # seconds after which somebody may be watching
+GLIMPSES = (0.25, 0.5, 0.75)
 Summaries = dict[tuple[int, int], LabelInferenceAttackSummary]  # by target and attack
 
 
@@ -88,6 +95,7 @@ class SubjectRun:
         self._by_doors: list[AttackDoors] = []
         self._stop: tuple[Phase, int] | None = None
         self.num_seen = 0
+        self._began = time.monotonic()
 
     def _number(self, phase: Phase, asked: int | None) -> int:
         available = self.player.game.rounds(phase)
@@ -159,11 +167,37 @@ class SubjectRun:
 
     # -- judging -----------------------------------------------------------------------------
 
-    def test(self, count: int) -> list[LabelInferenceAttackSummary]:
-        """Play the first `count` test trials, score those that are new, and sum up."""
+    def test(
+        self, count: int, tell: Callable[[Sequence[str]], None] | None = None
+    ) -> list[LabelInferenceAttackSummary]:
+        """Play the first `count` test trials, score those that are new, and sum up.
+
+        Of a run that takes long, `tell` is given what a quarter and more of the trials show. It
+        changes nothing: which trials are played together does not change what they are.
+        """
         observers = {part.attack: part.observer for part in self.parts}
+        for share in GLIMPSES if tell is not None else ():
+            if time.monotonic() - self._began > WORTH_TELLING and int(share * count):
+                self._play("test", int(share * count), observers)
+                if tell is not None:
+                    tell(self._glimpse(int(share * count)))
         self._play("test", count, observers)
         return self.judged(count)
+
+    def _glimpse(self, count: int) -> list[str]:
+        """The mean AUC of each attack over its targets in the first trials, in words."""
+        areas: dict[str, list[float]] = {}
+        for part in self.parts:
+            with suppress(Exception), guarded():  # what fails here fails again below
+                board = self.player.board(part.observer, "test", count).of_targets(part.targets)
+                found = column_aucs(part.scorer.score(board.values), board.secrets.astype(bool))
+                areas.setdefault(part.attack.label, []).extend(found[~np.isnan(found)])
+        return [
+            f"After {count} test trials of {self.player.game.label}, {label} has a mean AUC of "
+            f"{np.mean(found):.2f} (targets: {len(found)}); that is no verdict yet"
+            for label, found in areas.items()
+            if found and self.player.game.goal.kind == "membership"
+        ]
 
     def judged_before(self, stop: MechanismError) -> list[LabelInferenceAttackSummary]:
         """Summaries of the test trials before the one that ended the run; no other is looked at."""

@@ -1,12 +1,24 @@
 """tapas view"""
 
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import quote, unquote, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import click
 
-SERVED = {"report.html": "text/html; charset=utf-8", "exposure.csv": "text/csv; charset=utf-8"}
+if TYPE_CHECKING:
+    from tapas.results import AuditRecord
+
+CSV = "text/csv; charset=utf-8"
+SERVED = {
+    "report.html": "text/html; charset=utf-8",
+    "exposure.csv": CSV,
+    "exposure-map.csv": CSV,
+    "people.csv": CSV,
+    "performance.csv": CSV,
+}
 
 
 @click.command("view")
@@ -39,6 +51,27 @@ def serve(folder: Path, port: int) -> ThreadingHTTPServer:
     return ThreadingHTTPServer(("127.0.0.1", port), Handler)
 
 
+def _page_of(folder: Path, name: str, query: dict[str, str]) -> str | None:
+    from tapas.report import record_page, run_page, target_page
+
+    record = _loaded(folder, (folder / "record.json").stat().st_mtime_ns)
+    subject = query.get("subject", "")
+    if "target" in query:
+        return target_page(record, name, subject, query["target"])
+    if "record" in query:
+        number = query["record"]
+        return record_page(record, name, subject, int(number)) if number.isdecimal() else None
+    return run_page(record, name)
+
+
+@lru_cache(maxsize=2)
+def _loaded(folder: Path, changed: int) -> "AuditRecord":
+    """The record of a run, read again once it has changed."""
+    from tapas.results import AuditRecord
+
+    return AuditRecord.load(folder)
+
+
 class _RunsHandler(BaseHTTPRequestHandler):
     """Answers questions about runs; whatever else is asked for is not there."""
 
@@ -53,14 +86,36 @@ class _RunsHandler(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
             self._send(403, "text/plain", b"ask for 127.0.0.1")
             return
-        path = urlsplit(self.path).path
+        asked = urlsplit(self.path)
+        path, query = asked.path, dict(parse_qsl(asked.query))
         if path == "/":
             from tapas.report import runs_page
             from tapas.results import find_runs
 
             self._send(200, SERVED["report.html"], runs_page(find_runs(self.root)).encode())
             return
+        if path.endswith("/"):
+            self._send_page(path, query)
+            return
         self._send_file(path)
+
+    def _send_page(self, path: str, query: dict[str, str]) -> None:
+        """Send the page of a run, or of a target or record of it."""
+        from tapas.errors import StoreError
+        from tapas.results import find_runs
+
+        known = {f"/{quote(run.name)}/": run.name for run in find_runs(self.root)}
+        page = None
+        if path in known:
+            try:
+                page = _page_of(self.root / known[path], known[path], query)
+            except StoreError as error:
+                self._send(200, "text/plain; charset=utf-8", str(error).encode())
+                return
+        if page is None:
+            self._send(404, "text/plain; charset=utf-8", b"that is not here")
+            return
+        self._send(200, SERVED["report.html"], page.encode())
 
     def _send_file(self, path: str) -> None:
         from tapas.results import find_runs

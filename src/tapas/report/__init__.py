@@ -13,6 +13,7 @@ from tapas.report._comparison_page import ComparisonPage
 from tapas.report._epsilon import EffectiveEpsilonReport
 from tapas.report._page import AuditPage
 from tapas.report._roc import ROCReport
+from tapas.report._run_pages import record_page, run_page, target_page
 from tapas.report._runs_page import runs_page
 from tapas.results import (
     AIAttackSummary,
@@ -47,5 +48,8 @@ __all__ = [
     "RecordComparison",
     "Report",
     "compare_records",
+    "record_page",
+    "run_page",
     "runs_page",
+    "target_page",
 ]

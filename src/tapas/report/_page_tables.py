@@ -31,6 +31,7 @@ __all__ = [
     "matrix",
     "provenance_rows",
     "question_text",
+    "result_cells",
     "result_table",
 ]
 
@@ -93,6 +94,19 @@ def result_table(findings: Findings) -> ResultTable:
         note = "Epsilon is at least this large; higher is worse for privacy"
         columns.append(("Certified ε", note))
     return ResultTable(tuple(columns), rows, tuple(options.items()))
+
+
+def result_cells(
+    findings: Findings, subject: str, target: str
+) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
+    """Return the columns and rows of every attack on one target."""
+    shown = defined(_FACTS, findings)
+    rows = [
+        (Cell(result.own.attack, kind="text"), *_numbers(result, result.own, shown, True))
+        for result in findings.all
+        if (result.own.subject, result.own.target) == (subject, target)
+    ]
+    return ("Attack", *(measure.title for measure in shown), "Certified ε"), rows
 
 
 def defined(measures: tuple[Measure, ...], findings: Findings) -> list[Measure]:

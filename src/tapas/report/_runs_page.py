@@ -20,12 +20,14 @@ class _Line:
 
     name: str
     link: str
+    report: str
     tone: str
     state: str
     finished: str
     progress: str
     share: float
     words: str
+    so_far: tuple[str, ...]
     trends: tuple["_Trend", ...]
 
 
@@ -35,6 +37,17 @@ class _Trend:
 
     name: str
     points: tuple[str, ...]
+    marks: tuple["_TrendMark", ...]
+
+
+@dataclass(frozen=True)
+class _TrendMark:
+    """One verdict in the picture of a limit: places from 0 to 100."""
+
+    x: float
+    low: float
+    high: float
+    limit: float
 
 
 def runs_page(runs: Sequence[RunState]) -> str:
@@ -50,13 +63,15 @@ def _line(run: RunState) -> _Line:
     last = run.verdicts[-1] if run.verdicts else {}
     return _Line(
         name=run.name,
-        link=f"/{quote(run.name)}/report.html" if run.verdicts else "",
+        link=f"/{quote(run.name)}/" if run.verdicts else "",
+        report=f"/{quote(run.name)}/report.html" if run.verdicts else "",
         tone=_TONES.get(run.state, "open"),
         state=run.state,
         finished=moment(last.get("finished")) or "–",
         progress=_progress(run),
         share=100 * run.done / run.total if run.total else 0.0,
         words=run.problem or str(last.get("words", "")),
+        so_far=tuple(run.so_far),
         trends=_trends(run.verdicts),
     )
 
@@ -69,19 +84,40 @@ def _progress(run: RunState) -> str:
 
 
 def _trends(verdicts: Sequence[dict[str, Any]]) -> tuple[_Trend, ...]:
-    names = dict.fromkeys(limit["name"] for entry in verdicts for limit in entry.get("limits", ()))
+    by_name: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for entry in verdicts:
+        for limit in entry.get("limits", ()):
+            when = moment(entry.get("finished")) or "–"
+            by_name.setdefault(str(limit["name"]), []).append((when, limit))
     return tuple(
         _Trend(
             name,
             tuple(
-                f"{moment(entry.get('finished')) or '–'}: {_found(limit)}, limit "
-                f"{limit['at_most']:g}: {limit['state']}"
-                for entry in verdicts
-                for limit in entry.get("limits", ())
-                if limit["name"] == name
+                f"{when}: {_found(limit)}, limit {limit['at_most']:g}: {limit['state']}"
+                for when, limit in points
             ),
+            _marks([limit for _, limit in points]),
         )
-        for name in names
+        for name, points in by_name.items()
+    )
+
+
+def _marks(limits: Sequence[dict[str, Any]]) -> tuple[_TrendMark, ...]:
+    """What was found each time as a line from end to end, on a scale that holds all."""
+    known = [one[key] for one in limits for key in ("low", "high", "at_most") if one.get(key)]
+    top = max([1.0, *map(float, known)])
+
+    def place(value: float | None, missing: float) -> float:
+        return 100 * (missing if value is None else max(0.0, float(value)) / top)
+
+    return tuple(
+        _TrendMark(
+            100 * (number + 0.5) / len(limits),
+            place(one.get("low"), 0.0),
+            place(one.get("high"), 1.0),
+            place(one["at_most"], 1.0),
+        )
+        for number, one in enumerate(limits)
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -34,6 +35,8 @@ class RunState:
     seconds_left : float or None
     problem : str
         Why its history cannot be read; empty where it can.
+    so_far : tuple of str
+        What a run that is going on has found, in words.
     """
 
     name: str
@@ -43,11 +46,24 @@ class RunState:
     total: int = 0
     seconds_left: float | None = None
     problem: str = ""
+    so_far: tuple[str, ...] = ()
 
 
-def note_progress(folder: str | PathLike[str], done: int, total: int, started: float) -> None:
-    """Write down how far a run is."""
-    entry = {"done": done, "total": total, "started": started, "updated": time.time()}
+def note_progress(
+    folder: str | PathLike[str],
+    done: int,
+    total: int,
+    started: float,
+    so_far: Sequence[str] = (),
+) -> None:
+    """Write down how far a run is, and what it has found."""
+    entry = {
+        "done": done,
+        "total": total,
+        "started": started,
+        "updated": time.time(),
+        "so_far": list(so_far),
+    }
     write_text(Path(folder) / PROGRESS_FILE, json.dumps(entry))
 
 
@@ -75,9 +91,16 @@ def _state(run: Path, name: str) -> RunState:
             return RunState(name, "not finished", verdicts, done, total, problem=problem)
         passed = progress["updated"] - progress["started"]
         left = passed * (total - done) / done if done else None
-        return RunState(name, "running", verdicts, done, total, left, problem)
+        return RunState(name, "running", verdicts, done, total, left, problem, _so_far(run))
     state = str(verdicts[-1].get("state")) if verdicts else "not finished"
     return RunState(name, state, verdicts, problem=problem)
+
+
+def _so_far(run: Path) -> tuple[str, ...]:
+    try:
+        return tuple(str(line) for line in read_json(run / PROGRESS_FILE).get("so_far", ()))
+    except (OSError, ValueError, AttributeError, TypeError):
+        return ()
 
 
 def _progress(run: Path) -> dict[str, float] | None:
