@@ -91,7 +91,7 @@ PUBLIC = {
     "attacks": """DOMIAS RMIA Attack BlackBoxMIA CalibratedLossMIA CertaintyMIA ClosestDistanceAIA
         ClosestDistanceMIA CombinedSetFeatures ConfidenceAIA ConfidenceMIA
         CorrSetFeature DensityEstimator DistanceMetric EnsembleAttack EntropyMIA
-        FeatureBasedSetClassifier GroundhogAttack HammingDistance HistSetFeature
+        FeatureBasedSetClassifier GenLRA GroundhogAttack HammingDistance HistSetFeature
         ImputationAIA InferenceAttack LabelOnlyAIA LabelOnlyMIA LiRA LikelihoodAttack
         LinkabilityAttack LocalNeighbourhoodAttack RecordEnsembleAttack SinglingOutAttack
         LocalNeighboursWithReference LossMIA LpDistance MarginalsAttack MixedDistance

@@ -18,6 +18,7 @@ from mixed_tables import (
 
 from tapas.attacks import (
     DOMIAS,
+    GenLRA,
     HammingDistance,
     LocalNeighboursWithReference,
     nearest_record_diagnostics,
@@ -25,7 +26,7 @@ from tapas.attacks import (
 from tapas.attacks.tables._mixed_kernel import MixedKernel
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.errors import ConfigError, IncompatibleAttackError, SchemaError, StatisticsError
-from tapas.game import MEMBERSHIP, Setting, unfit
+from tapas.game import MEMBERSHIP, Release, Setting, TableBriefing, unfit
 from tapas.generators import Raw
 
 BOTH = [DOMIAS(), LocalNeighboursWithReference()]
@@ -249,3 +250,20 @@ def test_densities_of_many_records_are_those_of_full_precision(
     np.testing.assert_allclose(coarse, exact, atol=1e-3)
     monkeypatch.setattr("tapas.attacks.tables._mixed_kernel.FEW_WIDTHS", 0.1)
     np.testing.assert_array_equal(kernel.log_density(targets, data), exact)
+
+
+def test_local_likelihood_ratios_are_those_of_densities_with_and_without_the_target() -> None:
+    released, reference = mixed_table(60, 1, 0.1), mixed_table(50, 2, 0.1)
+    targets = mixed_table(7, 3, 0.1)
+    attack = GenLRA(k=60)
+    briefing = TableBriefing(MEMBERSHIP, targets, reference)
+    found = attack.observe(Release(released), briefing, rng=np.random.default_rng(0))
+    kernel = MixedKernel.between(released, reference)
+    for position in range(7):
+        enlarged = reference + targets.take([position])
+        ratio = kernel.log_density(released, enlarged) - kernel.log_density(released, reference)
+        # All released records are looked at, and densities are means of 51 and of 50.
+        expected = ratio.sum() + 60 * np.log(51 / 50)
+        assert found[position] == pytest.approx(expected)
+    nobody = attack.observe(Release(released.empty()), briefing, rng=np.random.default_rng(0))
+    assert not nobody.any()

@@ -67,6 +67,7 @@ LEAST = {
     "ProbabilityEstimationAttack": 0.9,
     "SyntheticPredictorAttack": 0.9,
     "ShadowModellingAttack": 0.75,
+    "GenLRA": 0.75,
     "GroundhogAttack": 0.9,
     "SubsetAttack": 0.9,
     "NearnessAttack": 0.9,

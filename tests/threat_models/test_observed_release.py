@@ -12,6 +12,7 @@ from sklearn.neighbors import KernelDensity
 from tapas.attacks import (
     DOMIAS,
     ClosestDistanceMIA,
+    GenLRA,
     GroundhogAttack,
     InferenceAttack,
     LinkabilityAttack,
@@ -40,6 +41,7 @@ MAKERS = {
     "ball": lambda: LocalNeighbourhoodAttack(radius=3),
     "density": lambda: ProbabilityEstimationAttack(KernelDensity(bandwidth=0.5), "accuracy"),
     "domias": DOMIAS,
+    "local likelihood": GenLRA,
     "neighbours": LocalNeighboursWithReference,
     "ensemble": RecordEnsembleAttack,
     "singling out": SinglingOutAttack,

@@ -46,6 +46,7 @@ from tapas.attacks.tables._guideline import (
     SinglingOutAttack,
 )
 from tapas.attacks.tables._likelihood import LikelihoodAttack
+from tapas.attacks.tables._local_likelihood import GenLRA
 from tapas.attacks.tables._local_neighbourhood import LocalNeighbourhoodAttack
 from tapas.attacks.tables._marginals import MarginalsAttack
 from tapas.attacks.tables._nearest_record import nearest_record_diagnostics
@@ -73,6 +74,7 @@ __all__ = [
     "EnsembleAttack",
     "EntropyMIA",
     "FeatureBasedSetClassifier",
+    "GenLRA",
     "GroundhogAttack",
     "HammingDistance",
     "HistSetFeature",

@@ -14,6 +14,7 @@ from tapas.attacks import (
     EnsembleAttack,
     EntropyMIA,
     FeatureBasedSetClassifier,
+    GenLRA,
     GroundhogAttack,
     ImputationAIA,
     InferenceAttack,
@@ -74,6 +75,7 @@ def _on_tables() -> tuple[Attack, ...]:
         LinkabilityAttack(label="Linkability"),
         SinglingOutAttack(order=2, criterion="accuracy", label="SinglingOut"),
         RecordEnsembleAttack(label="RecordEnsemble"),
+        GenLRA(label="GenLRA"),
         DOMIAS(label="DOMIAS"),
         DOMIAS(criterion=("threshold", 0), label="DOMIAS(fixed)"),
         ProbabilityEstimationAttack(

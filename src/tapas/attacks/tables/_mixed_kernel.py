@@ -86,6 +86,13 @@ class MixedKernel:
             found[start : start + step] = np.log(logs.mean(axis=1, dtype=float)) + highest[:, 0]
         return found + self.other.sum()
 
+    def log_kernel(self, first: TabularDataset, second: TabularDataset) -> np.ndarray:
+        """``log K`` of each row of a table and that of the same position in another."""
+        (x, codes), (y, other_codes) = self._prepared(first), self._prepared(second)
+        numbers = -0.5 * np.nansum((x - y) ** 2, axis=0)
+        alike = (codes == other_codes).T @ (self.same - self.other)
+        return numbers + alike + self.other.sum()
+
     def _prepared(self, dataset: TabularDataset) -> tuple[np.ndarray, np.ndarray]:
         """Numbers in units of the kernel, NaN if missing, and codes, of which 0 is missing."""
         parts = NumericParts.of(dataset)
