@@ -120,7 +120,7 @@ PUBLIC = {
         Scorer Setting StoredLedger TableBriefing TargetedScorer TellsLikelihood TellsMembers
         TellsSecrets Trial TrialPolicy Value
         ValueObserver as_array compare_sides fit_scorer judge learning_parts
-        refuse_unfit run_coroutine scorer_about split_sides unfit""",
+        refuse_unfit run_coroutine scorer_about split_coins split_sides unfit""",
     "compat": """AttackDoors AttackLike GameThreatModel TargetViews ThreatModel
         TrainableThreatModel Trained as_attack earlier_scorer needs_of""",
 }  # fmt: skip

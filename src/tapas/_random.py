@@ -82,6 +82,7 @@ class Parts:
     OBSERVING_FILE = Part(25, 1)
     INPUTS_ALONE = Part(28)
     MADE_UP_TARGETS = Part(29)
+    CANARY_COINS = Part(36)
     MAPPED_RECORDS = Part(30)
     DIAGNOSED_RECORDS = Part(31, 1)
 

@@ -14,6 +14,7 @@ from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
 from tapas.audit._config_parts import EndpointPart, ModelPart
 from tapas.audit._tables import Tables
+from tapas.audit._targets import draw_targets
 from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset
 from tapas.engine import guarded
@@ -42,6 +43,8 @@ def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None
     with names.problems.noted():
         trainer = _trainer(part, names)
     tables = Tables(config, names) if tables is None else tables
+    if config.goal.canaries is not None:
+        return _canaries(config, part, names, trainer, tables)
     inside, outside = _sides(config, names, tables)
     features = [name for name in inside.description.columns if name != part.class_column]
     check_subgroups(features, config.subgroups, names.where)
@@ -63,6 +66,48 @@ def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None
     return Built(
         (Subject(model, part.label or ""),), {"data": {"digest": digests}}, tables.inputs()
     )
+
+
+def _canaries(
+    config: AuditFile, part: ModelPart, names: Names, trainer: Trainer | None, tables: Tables
+) -> Built:
+    """A model that is trained here on the table, each target in or out by a coin of its own."""
+    names.problems.refuse()
+    if trainer is None or part.use is None:
+        raise ConfigError(
+            f"{names.where}: goal.canaries: the model is trained with some canaries and without "
+            f"others, so it must be named by model.use"
+        )
+    whole = tables.private()
+    drawn = draw_targets(whole, config, names)
+    try:
+        canaries, rest = (
+            records_from_table(table, part.class_column) for table in (drawn.targets, drawn.rest)
+        )
+    except TapasError as error:
+        raise ConfigError(f"{names.where}: model.class_column: {error}") from error
+    inside = part_stream(config.seed, Parts.CANARY_COINS).random(len(canaries)) < 0.5
+    model = _audited(config, part, names, trainer, rest.concat(canaries.take(inside)))
+    game = ModelMIA(
+        model,
+        canaries.take(inside),
+        canaries.take(~inside),
+        part.access,
+        part.known_share,
+        trainer if part.num_shadows else None,
+        rest,
+        seed=config.seed,
+        num_shadows=max(2, part.num_shadows),
+        shown=_shown(part),
+        coins=True,
+        label=whole.label,
+    )
+    facts: dict[str, Plain] = {"digest": whole.table.digest(), "canaries": len(canaries)}
+    return Built((Subject(game, part.label or ""),), {"data": facts}, tables.inputs())
+
+
+def _shown(part: ModelPart) -> Shown | None:
+    return None if part.shown is None else Shown(part.shown.top, part.shown.decimals)
 
 
 def _trainer(part: ModelPart, names: Names) -> Trainer | None:
@@ -146,7 +191,7 @@ def _threat_model(
         trainer if part.num_shadows else None,
         seed=config.seed,
         num_shadows=max(2, part.num_shadows),
-        shown=None if part.shown is None else Shown(part.shown.top, part.shown.decimals),
+        shown=_shown(part),
         label=label,
     )
 

@@ -34,7 +34,7 @@ MOST_ERRORS = 5
 _SUBJECTS = ("generator", "model", "predictions", "release", "imported")
 _GOALS = {
     "generator": ("membership", "attribute", "canaries"),
-    "model": ("membership", "attribute", "property"),
+    "model": ("membership", "attribute", "canaries", "property"),
     "predictions": ("membership",),
     "release": ("membership", "attribute"),
     "imported": ("membership", "attribute"),

@@ -3,7 +3,7 @@
 from tapas.game._address import PHASES, Address, Phase
 from tapas.game._board import Board
 from tapas.game._briefing import Briefing, ModelBriefing, TableBriefing
-from tapas.game._comparable import Candidates, Compared, compare_sides, split_sides
+from tapas.game._comparable import Candidates, Compared, compare_sides, split_coins, split_sides
 from tapas.game._goal import MEMBERSHIP, PROPERTY, Goal, Kind, Relation, Value
 from tapas.game._judging import Judgement, fit_scorer, judge, learning_parts, scorer_about
 from tapas.game._ledger import Ledger
@@ -74,6 +74,7 @@ __all__ = [
     "refuse_unfit",
     "run_coroutine",
     "scorer_about",
+    "split_coins",
     "split_sides",
     "unfit",
 ]

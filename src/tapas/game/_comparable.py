@@ -15,7 +15,7 @@ import numpy as np
 from tapas._random import Parts, part_stream
 from tapas.errors import ThreatModelError
 
-__all__ = ["Candidates", "Compared", "Gathered", "compare_sides", "split_sides"]
+__all__ = ["Candidates", "Compared", "Gathered", "compare_sides", "split_coins", "split_sides"]
 
 FEWEST = 2  # judged records of each side
 
@@ -144,6 +144,32 @@ def split_sides(
             f"non-members, at least {FEWEST} of each are needed. Give more records that are not "
             f"on both sides, or a smaller known_share"
         )
+    candidates = None
+    if all(map(len, known)):
+        candidates = _shuffled(sides, known, part_stream(seed, Parts.SIDE_ORDER, 0))
+    return candidates, _shuffled(sides, judged, part_stream(seed, Parts.SIDE_ORDER, 1))
+
+
+def split_coins(
+    sides: tuple[Records_, Records_],
+    keys: tuple[np.ndarray, np.ndarray],
+    known_share: float,
+    seed: int,
+) -> tuple[Candidates[Records_] | None, Candidates[Records_]]:
+    """Draw the known ones without a look at their side: each was put there by a coin of its own."""
+    together = np.concatenate(keys)
+    repeated = len(together) - len(np.unique(together))
+    if repeated:
+        raise ThreatModelError(
+            f"{repeated} canaries have the values of others: each must be there once to be decided "
+            f"by a coin of its own"
+        )
+    order = part_stream(seed, Parts.SIDE_SPLIT, 2).permutation(len(together))
+    of_known = np.isin(np.arange(len(together)), order[: round(known_share * len(together))])
+    parts = np.split(of_known, [len(keys[0])])
+    known, judged = ([np.flatnonzero(part == wanted) for part in parts] for wanted in (True, False))
+    if min(map(len, judged)) < FEWEST:
+        raise ThreatModelError("too few canaries are left to judge: give more")
     candidates = None
     if all(map(len, known)):
         candidates = _shuffled(sides, known, part_stream(seed, Parts.SIDE_ORDER, 0))

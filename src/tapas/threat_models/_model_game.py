@@ -18,6 +18,7 @@ from tapas.game import (
     Goal,
     ModelBriefing,
     Phase,
+    Relation,
     Release,
     Setting,
     Trial,
@@ -59,6 +60,8 @@ class ModelMembershipGame(GameDefaults):
     timeout : float or None
     inputs : {"", "read", "change"}
         What attacks can do with the inputs of records.
+    coins : bool
+        Whether each judged record was decided by a coin of its own.
     """
 
     model: Model
@@ -75,6 +78,7 @@ class ModelMembershipGame(GameDefaults):
     data_label: str
     timeout: float | None = None
     inputs: Literal["", "read", "change"] = "change"
+    coins: bool = False
 
     # -- what it is --------------------------------------------------------------------------
 
@@ -84,12 +88,17 @@ class ModelMembershipGame(GameDefaults):
         return self.model.label
 
     @property
+    def relation(self) -> Relation | None:
+        """With or without a record, where a coin decided that."""
+        return "add/remove" if self.coins else None
+
+    @property
     def goal(self) -> Goal:
         """Membership."""
         return MEMBERSHIP
 
     def _identity(self) -> Mapping[str, object]:
-        left_out = {"budget", "timeout", "data_label", "inputs"}
+        left_out = {"budget", "timeout", "data_label", "inputs", "coins"}
         if self.trainer is None or self.trainer.models_at_once == 1:
             # Each shadow model is trained by itself: how many there are makes no difference.
             left_out.add("num_shadows")
@@ -111,6 +120,7 @@ class ModelMembershipGame(GameDefaults):
             budget=self.budget,
             spent=self.queries_spent,
             inputs=self.inputs,
+            coins=self.coins,
         )
 
     @cached_property
@@ -196,6 +206,8 @@ class ModelMembershipGame(GameDefaults):
     @cached_property
     def inputs_alone(self) -> np.ndarray | None:
         """How well members are told from others without the model, by all records there are."""
+        if self.coins:
+            return None  # a coin made the two sides alike
         records, members = self._all_sides
         rng = part_stream(self.seed, Parts.INPUTS_ALONE)
         told = told_by_inputs(records, members, 2, rng=rng)

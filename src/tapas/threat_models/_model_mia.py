@@ -12,7 +12,7 @@ from tapas._random import resolve_seed
 from tapas._validate import check_count, check_probability
 from tapas.compat import AttackLike, GameThreatModel
 from tapas.errors import TapasWarning, TargetInDataWarning, ThreatModelError
-from tapas.game import compare_sides, split_sides
+from tapas.game import compare_sides, split_coins, split_sides
 from tapas.models import (
     Access,
     Classifier,
@@ -70,6 +70,10 @@ class ModelMIA(GameThreatModel):
     shown : Shown, optional
         Which part of the scores the release shows: rounded, the largest few, or the confidence
         alone. Shadow models show the same.
+    coins : bool
+        Whether members and non-members are canaries: each was put into the training set, or left
+        out, by a fair coin of its own. Then this one model certifies an epsilon, and a claim can be
+        contradicted. `population` is the rest of the training set.
     n_jobs : int, optional
         Number of processes; results do not depend on it.
     executor : concurrent.futures.Executor, optional
@@ -101,6 +105,7 @@ class ModelMIA(GameThreatModel):
         train_on_targets: bool | None = None,
         budget: int | None = None,
         shown: Shown | None = None,
+        coins: bool = False,
         n_jobs: int | None = None,
         executor: Executor | None = None,
         label: str = "records",
@@ -119,25 +124,30 @@ class ModelMIA(GameThreatModel):
         seed = resolve_seed(seed)
         keys = (sides[0].row_keys(), sides[1].row_keys())
         compared = compare_sides(keys, seed)
-        if compared.left_out:
+        if compared.left_out and not coins:
             warnings.warn(compared.words(), TargetInDataWarning, stacklevel=2)
         self.known_share = check_probability(known_share, "known_share")
-        known, judged = split_sides(sides, keys, compared.rows, self.known_share, seed)
+        if coins:
+            known, judged = split_coins(sides, keys, self.known_share, seed)
+        else:
+            known, judged = split_sides(sides, keys, compared.rows, self.known_share, seed)
         made_up = isinstance(population, ShadowData)
+        held = _checked_population(self._layout, population, audited, sides[0])
         self._game = ModelMembershipGame(
             model=audited,
             access=allowed,
             known=known,
             candidates=judged,
-            population=_checked_population(self._layout, population, audited, sides[0]),
+            population=held,
             trainer=shadows,
             num_shadows=check_count(num_shadows, "num_shadows", minimum=2),
-            num_members=len(sides[0]),
+            num_members=len(sides[0]) + (_size(held) if coins else 0),
             train_on_targets=not made_up if train_on_targets is None else train_on_targets,
             budget=None if budget is None else check_count(budget, "budget"),
             seed=seed,
             data_label=label,
             inputs=self._layout.inputs,
+            coins=coins,
         )
 
     @property
@@ -259,3 +269,7 @@ def _checked_population(
     check_same_columns(records, members, "population")
     model.codes_of(records.y)
     return records
+
+
+def _size(population: Records | ShadowData | None) -> int:
+    return len(population) if isinstance(population, Records) else 0
