@@ -11,7 +11,14 @@ from tapas import attacks
 from tapas.cli._main import group
 from tapas.report import AuditPage
 from tapas.report._page_advice import _LOOKS_AT
-from tapas.results import AuditedSubject, AuditRecord, MIAttackSummary
+from tapas.results import (
+    AuditedSubject,
+    AuditRecord,
+    Gate,
+    MIAttackSummary,
+    decide,
+    exposed_people,
+)
 
 
 def page(strength: float, **question: object) -> AuditPage:
@@ -70,3 +77,53 @@ def test_commands_name_the_files_and_folders_of_the_audit() -> None:
     for copy in copies:
         assert f"tapas run {copy}.yaml" in html
         assert f"tapas compare first {copy}-run" in html
+
+
+def two_attacks(**options: object) -> AuditRecord:
+    """A strong attack with many trials, and a weak one whose interval reaches higher."""
+    rng = np.random.default_rng(2)
+    summaries = []
+    for name, size, strength in (("Strong", 400, 2.0), ("Weak", 8, 1.5)):
+        members = np.arange(size) % 2 == 0
+        scores = strength * members + rng.normal(size=size)
+        summaries.append(
+            MIAttackSummary(members, scores > 1, scores, "G", name, "D", "7", **options)  # type: ignore[arg-type]
+        )
+    subject = AuditedSubject("S", "audited", tuple(summaries))
+    return AuditRecord("Audit", {}, "f" * 32, 1, (subject,), gates=(Gate("auc", 0.6),))
+
+
+def test_where_a_limit_is_exceeded_gate_and_verdict_name_the_same_attack() -> None:
+    record = two_attacks()
+    (outcome,) = decide(record).outcomes
+    assert outcome.state == "fail"
+    assert "(Strong on target 7)" in outcome.words
+    assert any(line.startswith("The strongest, Strong") for line in AuditPage(record, ()).words)
+
+
+def test_more_trials_are_asked_for_only_where_there_are_more_to_be_had() -> None:
+    for options, remedy in (
+        ({}, "more trials are needed"),
+        ({"dependence": "one release"}, "more records whose membership is known"),
+    ):
+        record = replace(two_attacks(**options), gates=(Gate("auc", 0.97),))
+        (outcome,) = decide(record).outcomes
+        assert outcome.state == "inconclusive"
+        assert remedy in outcome.words
+        assert ("more trials" in outcome.words) == (not options)
+
+
+def test_people_who_are_exposed_beyond_doubt_are_reason_enough_for_advice() -> None:
+    rng = np.random.default_rng(3)
+    members = np.arange(24) % 2 == 0
+    summaries = tuple(
+        MIAttackSummary(members, s > 1, s, "G", "EnsembleAttack", "D", str(target))
+        for target in range(12)
+        for s in [2.6 * members + rng.normal(size=24)]
+    )
+    subject = AuditedSubject("S", "audited", summaries)
+    question = {"generator": {"use": "G"}, "knowledge": {}}
+    record = AuditRecord("Audit", question, "f" * 32, 1, (subject,))
+    (people,) = exposed_people(record)
+    assert people.num_exposed > 0
+    assert "What can be tried" in AuditPage(record, ()).html()

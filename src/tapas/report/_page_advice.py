@@ -80,7 +80,7 @@ def actions(
     findings: Findings, exposed: list[ExposedRecords], people: Sequence[People] = ()
 ) -> list[Action]:
     """Return what fits a leak in what was audited; nothing where none was found."""
-    if not findings.leaks:
+    if not findings.leaks and not any(one.num_exposed for one in people):
         return []
     record = findings.record
     if record.question.get("release"):
@@ -97,7 +97,7 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
     keys = ("data.table", "data.holdout", "release.file")
     private, holdout, released = (str(inputs.get(key, {}).get("file", key)) for key in keys)
     here = str(record.provenance.get("folder") or f"{released.split('.')[0]}-run")
-    column = _commonest(one.table[one.table["member"]] for one in exposed)
+    column = _telling(exposed)
 
     def tried(file: str, folder: str, *options: str) -> tuple[str, str]:
         again = ["tapas", "release", private, holdout, file, *options, "--folder", folder]
@@ -107,7 +107,7 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
     return [
         Action(
             "Leave out, or coarsen, a column on which exposed records agree with released ones"
-            + (f" (“{column}” is the commonest)." if column else "."),
+            + (f" (such as “{column}”)." if column else "."),
             tried(released, _named(f"without {dropped}-run"), "--drop", dropped),
         ),
         Action(
@@ -208,11 +208,31 @@ def _ids(exposed: ExposedRecords) -> list[object]:
     return list(members["id" if "id" in members else "row"]) if "row" in members else []
 
 
+def _telling(exposed: Sequence[ExposedRecords]) -> str | None:
+    """The column on which exposed members agree with released records more often than others."""
+    sides = [
+        _agreed([one.table[one.table["member"] == side] for one in exposed]) for side in (1, 0)
+    ]
+    (inside, members), (outside, others) = sides
+    if not inside:
+        return None
+    excess = {name: n / members - outside[name] / max(1, others) for name, n in inside.items()}
+    return max(excess, key=lambda name: excess[name])
+
+
 def _commonest(tables: Iterable[pd.DataFrame]) -> str | None:
-    """The column on which most of the exposed agree with their nearest released record."""
+    """The column on which most people agree with their nearest released record."""
+    shared, _ = _agreed(tables)
+    return shared.most_common(1)[0][0] if shared else None
+
+
+def _agreed(tables: Iterable[pd.DataFrame]) -> tuple[Counter[str], int]:
+    """How many records agree on each column with a released one, and of how many this is known."""
     shared: Counter[str] = Counter()
+    number = 0
     for table in tables:
         names = table["agrees_on"].dropna() if "agrees_on" in table else ()
         partly = (str(one) for one in names if one not in ("all columns", "nothing"))
         shared.update(name for one in partly for name in one.split(", "))
-    return shared.most_common(1)[0][0] if shared else None
+        number += len(names)
+    return shared, number

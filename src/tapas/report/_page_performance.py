@@ -96,6 +96,6 @@ def _estimate(row: Mapping[str, object], key: str) -> Cell:
 
 def _share(value: object) -> Cell:
     if pd.isna(value):
-        return Cell("–", kind="text")
+        return Cell("–", title="of classes only")
     share = float(str(value))
     return Cell(percent(share, 1), sort=sortable(share))
