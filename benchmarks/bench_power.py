@@ -5,9 +5,11 @@ Usage: python benchmarks/bench_power.py [--audits 60] [--sizes 100 1000]
 Exact optimal attacks on mechanisms of known epsilon, with `size` trials per world. The other rows
 are written here from the published formulae; "oracle" is told the best threshold and is no method.
 Rows marked * hold only for Gaussian mechanisms, rows marked + are credible and not certificates.
+Where jax-privacy is installed, its own auditor has two rows.
 """
 
 import argparse
+import importlib.util
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -20,6 +22,7 @@ from tapas.stats import (
     epsilon_lower_bound,
     max_epsilon_lower_bound,
     one_run_epsilon,
+    one_run_gaussian_epsilon,
 )
 from tapas.stats._bands import roc_counts
 from tapas.stats._clopper_pearson import clopper_pearson_epsilon
@@ -90,11 +93,27 @@ def all_thresholds(scores: Scores, delta: float, _: float) -> float:
     return float(found.max())
 
 
-def one_run(scores: Scores, delta: float, _: float) -> float:
-    """Steinke et al. (2023): the upper half is guessed in, every trial a canary."""
+def right_halves(scores: Scores) -> tuple[int, int]:
+    """Right guesses where the upper half is guessed in, ties broken by coins; and all guesses."""
     one = summary(scores)
-    right = int(np.sum(one.predictions == one.labels))
-    return float(one_run_epsilon(one.labels.size, one.labels.size, right, delta=delta))
+    order = np.lexsort((np.random.default_rng(0).random(one.labels.size), one.scores))
+    guessed = np.zeros(one.labels.size, dtype=bool)
+    guessed[order[one.labels.size // 2 :]] = True
+    return int(np.sum(guessed == one.labels)), one.labels.size
+
+
+def one_run(scores: Scores, delta: float, _: float) -> float:
+    """Steinke et al. (2023): every trial a canary."""
+    right, size = right_halves(scores)
+    return float(one_run_epsilon(size, size, right, delta=delta))
+
+
+def one_run_as_gaussian(scores: Scores, delta: float, _: float) -> float:
+    """Mahloujifar et al. (2024), for Gaussian trade-off curves."""
+    if delta == 0:
+        return np.nan
+    right, size = right_halves(scores)
+    return float(one_run_gaussian_epsilon(size, size, right, delta=delta))
 
 
 def compared(scores: Scores, delta: float, _: float) -> float:
@@ -120,18 +139,35 @@ def at_oracle(method: str) -> Callable[[Scores, float, float], float]:
     return bound
 
 
+def jax_privacy(auditor: str) -> Callable[[Scores, float, float], float]:
+    def bound(scores: Scores, delta: float, _: float) -> float:
+        from jax_privacy.auditing import CanaryScoreAuditor
+
+        found = CanaryScoreAuditor(*scores)
+        if auditor == "one run":
+            return float(found.epsilon_one_run(ALPHA, delta)) if delta > 0 else np.nan
+        return float(found.epsilon_clopper_pearson(ALPHA, delta, one_sided=False))
+
+    return bound
+
+
 ROWS: dict[str, Callable[[Scores, float, float], float]] = {
     "tapas, default": ours,
     "tapas, family gaussian *": as_gaussian,
     "band over all thresholds": band,
     "Bonferroni over thresholds": all_thresholds,
     "one run, all guesses": one_run,
+    "one run, all guesses, f-DP *": one_run_as_gaussian,
     "pair comparison": compared,
     "sequential, oracle threshold": sequential,
     "Bayes, oracle threshold +": at_oracle("bayes"),
     "Clopper-Pearson, oracle": at_oracle("clopper-pearson"),
     "Buehler, oracle": at_oracle("buehler"),
 }
+
+if importlib.util.find_spec("jax_privacy") is not None:
+    for auditor in ("Clopper-Pearson, Bonferroni", "one run"):
+        ROWS[f"jax-privacy, {auditor}"] = jax_privacy(auditor)
 
 
 def main() -> None:

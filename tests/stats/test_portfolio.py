@@ -186,6 +186,41 @@ def test_trials_of_one_world_or_without_scores_show_nothing():
     assert certificate(tiny).bound.value >= 0
 
 
+def told(rng, member, epsilon=1.0):
+    """Randomized response about each trial."""
+    return (rng.random(member.size) < expit(np.where(member, epsilon, -epsilon))) * 1.0
+
+
+def revealed(rng, member, delta):
+    """The same, but for a few trials that tell all."""
+    tells = rng.random(member.size) < delta
+    return np.where(tells, np.where(member, 2.0, -1.0), told(rng, member))
+
+
+WORLDS = {
+    "responses": (1000, 0.5, told, 0.0),
+    "few": (10, 0.5, told, 0.0),
+    "unequal": (200, 0.9, told, 0.0),
+    "laplace": (120, 0.5, lambda rng, m: m + rng.laplace(size=m.size), 0.0),
+    "floored": (600, 0.5, lambda rng, m: np.floor(m + rng.laplace(size=m.size)), 0.0),
+    "revealed": (1000, 0.5, lambda rng, m: revealed(rng, m, 1e-3), 1e-3),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WORLDS)
+def test_hits_in_both_tails_exceed_the_truth_no_more_often_than_stated(name):
+    size, share, draw, delta = WORLDS[name]
+    rng = np.random.default_rng(1)
+    audits, above = 4000, 0
+    for _ in range(audits):
+        member = rng.random(size) < share
+        scores = draw(rng, member)
+        (trials,) = as_trials(SimpleNamespace(labels=member, predictions=member, scores=scores))
+        above += tail_epsilon(tail_counts(trials, 0.6), 0.05, delta) > 1
+    assert above / audits <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / audits)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [5, 60, 300, 600])
 @pytest.mark.parametrize("name", ["responses", "laplace", "turned", "pairs", "revealed"])
