@@ -5,15 +5,12 @@ from pathlib import Path
 import yaml
 
 CODE = '''\
-import os
-import signal
-import sys
-import time
-
-import numpy as np
-
 from tapas.attacks import ClosestDistanceMIA
 from tapas.generators import Raw
+
+
+# What the words use is imported with them: they travel to other machines without this module.
+NEEDS = "import os, signal, sys, time\\nimport numpy as np\\n"
 
 
 class Calm(Raw):
@@ -39,12 +36,12 @@ class Calm(Raw):
 
 def odd(words):
     """A generator whose misbehaviour is an expression."""
-    code = compile(words, "odd", "exec")
+    code = compile(NEEDS + words, "odd", "exec")
 
     class Odd(Calm):
         def misbehave(self):
             room = {"self": self, "made": None}
-            exec(code, globals(), room)
+            exec(code, room)
             return room["made"]
 
     return Odd()
@@ -59,12 +56,12 @@ class OddAttack(ClosestDistanceMIA):
 
     def fit(self, board, *, rng):
         if self.where == "fit":
-            exec(self.words)
+            exec(NEEDS + self.words)
         return super().fit(board, rng=rng)
 
     def observer(self, briefing, samples):
         if self.where == "observer":
-            exec(self.words)
+            exec(NEEDS + self.words)
         return super().observer(briefing, samples)
 '''
 
