@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
@@ -126,6 +127,23 @@ def test_three_files_end_in_a_report(place: Path, capsys: pytest.CaptureFixture[
 def test_a_limit_decides_the_exit_code(place: Path, limit: str, code: int) -> None:
     small = ["--attack", "ClosestDistanceMIA", "--no-controls"]
     assert run(["release", *FILES, "--max-auc", limit, *small]) == code
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in range(1, 20))]
+)
+def test_a_release_without_rows_near_private_records_fails_its_gate(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Members are then farther from what is released than others: as telling as being nearer."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(seed)
+    private, holdout, drawn = (rng.normal(size=(n, 2)) for n in (300, 300, 3000))
+    gaps = np.sqrt(((drawn[:, None] - private[None]) ** 2).sum(axis=2)).min(axis=1)
+    for name, table in zip(FILES, (private, holdout, drawn[gaps > 0.15]), strict=True):
+        pd.DataFrame(table, columns=["a", "b"]).to_csv(tmp_path / name, index=False)
+    small = ["--attack", "ClosestDistanceMIA", "--no-controls"]
+    assert run(["release", *FILES, "--max-auc", "0.55", *small]) == 1
 
 
 def test_a_reference_and_a_folder_can_be_given(place: Path) -> None:
