@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from sklearn.ensemble import RandomForestClassifier
 
 from tapas.attacks import (
@@ -75,7 +76,7 @@ def misses(record: AuditRecord) -> dict[str, bool]:
         members = np.stack([one.labels.astype(bool) for one in mine], axis=1)
         assert mine[0].groups is not None
         mean, parts = mean_auc_influences(scores, members, mine[0].groups)
-        found[attack] = abs(mean - 0.5) > 1.96 * np.sqrt((parts**2).sum())
+        found[attack] = abs(mean - 0.5) > t.ppf(0.975, len(parts) - 1) * np.sqrt((parts**2).sum())
     return found
 
 

@@ -8,8 +8,8 @@ from tapas.attacks.tables._numeric_parts import NumericParts
 from tapas.datasets import TabularDataset
 
 PAIRS_AT_ONCE = 1 << 18
-MANY_RECORDS = 10_000  # from here on single precision, where numbers allow it
-FEW_WIDTHS = 64.0  # from the centre: within, single precision errs by less than a hundredth
+MANY_RECORDS = 5_000  # from here on single precision, where numbers allow it
+FEW_WIDTHS = 256.0  # from the centre: within, single precision errs by about a hundredth at most
 FEW_CATEGORIES = 16  # up to here a matrix product is faster than comparing
 NORMAL_QUARTILES = 1.349  # distance between the quartiles of a standard normal
 
