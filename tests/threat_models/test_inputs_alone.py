@@ -11,7 +11,20 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks import BlackBoxMIA, ConfidenceAIA, LabelOnlyMIA, LossMIA, RuleBasedMIA
+from tapas.attacks import (
+    RMIA,
+    BlackBoxMIA,
+    CalibratedLossMIA,
+    CertaintyMIA,
+    ConfidenceAIA,
+    EntropyMIA,
+    LabelOnlyMIA,
+    LiRA,
+    LossMIA,
+    QuantileMIA,
+    RehearsedMIA,
+    RuleBasedMIA,
+)
 from tapas.audit import Audit
 from tapas.report import AuditPage
 from tapas.results import AttackSummary, Findings, Gate, decide, leak, record_facts
@@ -145,3 +158,43 @@ def test_of_two_hundred_shifted_nulls_few_are_called_a_leak(attack) -> None:
         record = Audit(ModelMIA(model, members, others, seed=seed), [attack()]).run(n_jobs=1)
         called += Findings(record).leaks
     assert called <= 18  # 5 %, and two standard deviations
+
+
+ON_SHIFTED = {
+    "scores": lambda: [
+        RuleBasedMIA(),
+        LossMIA(),
+        LossMIA(per_class=True, label="LossMIA per class"),
+        EntropyMIA(),
+        BlackBoxMIA("lr"),
+        QuantileMIA(),
+        CertaintyMIA(),
+    ],
+    "labels": lambda: [LabelOnlyMIA("noise", 13)],
+    "references": lambda: [CalibratedLossMIA(), LiRA(), RMIA(), RehearsedMIA()],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("access", ON_SHIFTED)
+@pytest.mark.parametrize("shift", [0.15, 0.5])
+def test_few_shifted_nulls_are_called_leaks(access: str, shift: float) -> None:
+    """A constant model, members and others of different distributions: 200 of each."""
+    called: dict[str, int] = {}
+    for seed in range(200):
+        constant, members, others = shifted(seed, 250, shift)
+        options = {"trainer": DummyClassifier(strategy="prior"), "num_shadows": 4}
+        threat_model = ModelMIA(
+            constant,
+            members,
+            others,
+            access="labels" if access == "labels" else "scores",
+            seed=seed,
+            n_jobs=1,
+            **(options if access == "references" else {}),
+        )
+        record = Audit(threat_model, ON_SHIFTED[access]()).run(n_jobs=1)
+        for facts in record_facts(record):
+            called[facts.attack] = called.get(facts.attack, 0) + (leak(facts)[0] > 0)
+    assert max(called.values()) <= 10 + 3 * np.sqrt(200 * 0.05 * 0.95), called

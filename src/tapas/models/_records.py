@@ -92,6 +92,8 @@ class Records:
 
     def concat(self, *others: "Records") -> "Records":
         """These records followed by those of the others, which must have the same columns."""
+        if not others:
+            return self
         parts = [self, *others]
         for other in others:
             if other.is_frame != self.is_frame or other.columns != self.columns:

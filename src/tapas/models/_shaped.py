@@ -55,7 +55,7 @@ class Form:
     @staticmethod
     def rows(X: Formed) -> np.ndarray:
         """Records as rows of numbers."""
-        parts = [part.reshape(len(part), -1).astype(np.float64) for part in _parts(X)]
+        parts = [part.reshape(len(part), -1).astype(np.float64, copy=False) for part in _parts(X)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def __call__(self, X: Inputs) -> Formed:
