@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 import click
 
 if TYPE_CHECKING:
-    from tapas.results import AuditRecord
+    from tapas.results import AuditRecord, RunState
 
 CSV = "text/csv; charset=utf-8"
 SERVED = {
@@ -51,17 +51,18 @@ def serve(folder: Path, port: int) -> ThreadingHTTPServer:
     return ThreadingHTTPServer(("127.0.0.1", port), Handler)
 
 
-def _page_of(folder: Path, name: str, query: dict[str, str]) -> str | None:
+def _page_of(folder: Path, run: "RunState", query: dict[str, str]) -> str | None:
     from tapas.report import record_page, run_page, target_page
 
     record = _loaded(folder, (folder / "record.json").stat().st_mtime_ns)
     subject = query.get("subject", "")
     if "target" in query:
-        return target_page(record, name, subject, query["target"])
+        return target_page(record, run.name, subject, query["target"])
     if "record" in query:
         number = query["record"]
-        return record_page(record, name, subject, int(number)) if number.isdecimal() else None
-    return run_page(record, name)
+        return record_page(record, run.name, subject, int(number)) if number.isdecimal() else None
+    last = run.verdicts[-1]
+    return run_page(record, run.name, f"{last.get('state')}: {last.get('words')}")
 
 
 @lru_cache(maxsize=2)
@@ -104,11 +105,11 @@ class _RunsHandler(BaseHTTPRequestHandler):
         from tapas.errors import StoreError
         from tapas.results import find_runs
 
-        known = {f"/{quote(run.name)}/": run.name for run in find_runs(self.root)}
+        known = {f"/{quote(run.name)}/": run for run in find_runs(self.root) if run.verdicts}
         page = None
         if path in known:
             try:
-                page = _page_of(self.root / known[path], known[path], query)
+                page = _page_of(self.root / known[path].name, known[path], query)
             except StoreError as error:
                 self._send(200, "text/plain; charset=utf-8", str(error).encode())
                 return

@@ -1,7 +1,7 @@
 """From a run to a target to a record: the pages that `tapas view` serves beside the report."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 import numpy as np
@@ -15,7 +15,6 @@ from tapas.results import (
     AuditRecord,
     BinaryLabelInferenceAttackSummary,
     Findings,
-    decide,
     exposed_records,
 )
 
@@ -34,11 +33,13 @@ class LinkedTable:
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
 
 
-def run_page(record: AuditRecord, name: str) -> str:
-    """Return the page of a run: its verdict, every target, and the records of releases."""
-    verdict = decide(record)
+def run_page(record: AuditRecord, name: str, verdict: str = "") -> str:
+    """Return the page of a run: its verdict, every target, and the records of releases.
+
+    The verdict is given: deciding about a thousand targets again would take longer than one waits.
+    """
     tables = [_targets(record), *_records(record)]
-    return _page(name, f"{verdict.state}: {verdict.words}", [("All runs", "/")], tables)
+    return _page(name, verdict, [("All runs", "/")], tables)
 
 
 def target_page(record: AuditRecord, name: str, subject: str, target: str) -> str | None:
@@ -47,7 +48,8 @@ def target_page(record: AuditRecord, name: str, subject: str, target: str) -> st
     summaries = [] if mine is None else _summaries(mine, target)
     if mine is None or not summaries:
         return None
-    columns, cells = result_cells(Findings(record), subject, target)
+    alone = replace(record, subjects=(replace(mine, summaries=tuple(summaries)),))
+    columns, cells = result_cells(Findings(alone), subject, target)
     attacks = LinkedTable(
         "Attacks",
         "Every attack on this target, with 95% intervals, each on its own.",
@@ -122,6 +124,8 @@ def _targets(record: AuditRecord) -> LinkedTable:
 
 
 def _records(record: AuditRecord) -> list[LinkedTable]:
+    if not any(subject.records for subject in record.audited):
+        return []
     tables = []
     for one in exposed_records(Findings(record)):
         shown = one.table.head(MOST_LISTED)
