@@ -57,7 +57,7 @@ PUBLIC = {
         inference_privacy_gain macro_auc mia_advantage precision privacy_gain recall
         roc_curve tpr_at_fpr true_positive_rate value_rates""",
     "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS GATE_METRICS LOW_FPR MEASURES
-        MOST_RECORDS SUBGROUP VALUE
+        MOST_RECORDS PAGE_FILES SUBGROUP VALUE
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome
         Dependence Estimate ExposedRecords ExposureMap Finding Findings Gate GateOutcome

@@ -3,12 +3,14 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from misbehaving import write_audit
 
 from tapas.cli._main import run
+from tapas.results import PAGE_FILES
 
 
 def test_a_change_is_noticed_and_mended(
@@ -57,6 +59,35 @@ MODEL = {
     "model": {"use": "sklearn.tree:DecisionTreeClassifier", "class_column": "Sex", "shadows": 4},
     "attacks": ["LossMIA", "LiRA"],
 }
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        {"generator": "Bootstrap", "exposure_map": True, "trials": {"train": 30, "test": 30}},
+        {"model": MODEL["model"], "attacks": ["LossMIA"]},
+    ],
+    ids=["generator", "model"],
+)
+def test_all_that_a_run_writes_beside_its_page_belongs_to_it(
+    subject: dict[str, Any],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    values = {"data": {"sample": "census", "rows": 120}, "controls": False, **subject}
+    if "generator" in subject:
+        values["data"]["targets"] = {"random": 12}
+        values["attacks"] = ["SubsetAttack"]
+    (tmp_path / "audit.yaml").write_text(yaml.safe_dump(values))
+    run(["run", "audit.yaml", "--n-jobs", "1"])
+    tables = {path.name for path in Path("audit-run").glob("*.csv")}
+    assert tables >= (
+        {"people.csv", "exposure-map.csv"} if "generator" in subject else {"performance.csv"}
+    )
+    assert tables < set(PAGE_FILES)
+    assert run(["verify", "audit-run"]) == 0, capsys.readouterr().out
 
 
 @pytest.mark.parametrize("kind", ["same", "other", "model"])

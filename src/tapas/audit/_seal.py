@@ -6,12 +6,13 @@ from pathlib import Path
 
 from tapas._files import read_json, write_text
 from tapas._spec import digest_of
+from tapas.results import PAGE_FILES
 
 __all__ = ["break_seal", "broken_seal", "write_seal"]
 
 SEAL_FILE = "seal.json"
 # Made again from the record to be compared with it, or empty.
-OTHERWISE_CHECKED = ("report.html", "people.csv", "exposure.csv", "lock", SEAL_FILE)
+OTHERWISE_CHECKED = (*PAGE_FILES, "lock", SEAL_FILE)
 LARGEST_SEAL = 1 << 26  # bytes
 
 

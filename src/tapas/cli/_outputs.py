@@ -87,7 +87,6 @@ def _people(record: AuditRecord) -> list[dict[str, Any]]:
                 {"people": count, f"{what}_above": level} for count, what, level in one.statements
             ],
             "most_exposed": _rows(one.table.head(MOST_RECORDS).to_dict("list")),
-            "privacy_risk": risk_histogram(one.table["privacy_risk"], one.table["member"]),
             "subgroups": _rows(one.parts.to_dict("list")),
         }
         for one in exposed_people(record)

@@ -11,14 +11,7 @@ import click
 if TYPE_CHECKING:
     from tapas.results import AuditRecord, RunState
 
-CSV = "text/csv; charset=utf-8"
-SERVED = {
-    "report.html": "text/html; charset=utf-8",
-    "exposure.csv": CSV,
-    "exposure-map.csv": CSV,
-    "people.csv": CSV,
-    "performance.csv": CSV,
-}
+TYPES = {".html": "text/html; charset=utf-8", ".csv": "text/csv; charset=utf-8"}
 
 
 @click.command("view")
@@ -93,7 +86,7 @@ class _RunsHandler(BaseHTTPRequestHandler):
             from tapas.report import runs_page
             from tapas.results import find_runs
 
-            self._send(200, SERVED["report.html"], runs_page(find_runs(self.root)).encode())
+            self._send(200, TYPES[".html"], runs_page(find_runs(self.root)).encode())
             return
         if path.endswith("/"):
             self._send_page(path, query)
@@ -116,15 +109,16 @@ class _RunsHandler(BaseHTTPRequestHandler):
         if page is None:
             self._send(404, "text/plain; charset=utf-8", b"that is not here")
             return
-        self._send(200, SERVED["report.html"], page.encode())
+        self._send(200, TYPES[".html"], page.encode())
 
     def _send_file(self, path: str) -> None:
-        from tapas.results import find_runs
+        from tapas.results import PAGE_FILES, find_runs
 
         for run in find_runs(self.root):
-            for name, kind in SERVED.items():
-                if path == f"/{quote(run.name)}/{name}" and (self.root / run.name / name).is_file():
-                    self._send(200, kind, (self.root / run.name / name).read_bytes())
+            for name in PAGE_FILES:
+                file = self.root / run.name / name
+                if path == f"/{quote(run.name)}/{name}" and file.is_file():
+                    self._send(200, TYPES[file.suffix], file.read_bytes())
                     return
         self._send(404, "text/plain; charset=utf-8", f"{unquote(path)} is not here".encode())
 

@@ -1,6 +1,7 @@
 """The different values of a column, so that each is looked at once."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,16 @@ import pandas as pd
 
 
 def distinct(series: pd.Series) -> list[Any]:
-    """Values in the order in which they first occur, without missing ones.
+    """Values in the order in which they first occur, without missing ones; lists all the same.
 
     Python keeps the hash of a text that it has seen, which pandas computes every time.
     """
     if not may_hold_text(series):
         return list(series.dropna().unique())
-    return list(pd.Series(list(dict.fromkeys(series.tolist())), dtype=object).dropna())
+    cells = series.tolist()
+    with suppress(TypeError):  # values that have no hash, such as lists
+        cells = list(dict.fromkeys(cells))
+    return list(pd.Series(cells, dtype=object).dropna())
 
 
 def each_once(series: pd.Series, read: Callable[[pd.Series], np.ndarray]) -> np.ndarray:

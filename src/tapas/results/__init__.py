@@ -49,7 +49,7 @@ from tapas.results._people import People, constant_scores, exposed_people
 from tapas.results._performance import performance_table
 from tapas.results._privacy_risk import privacy_risk, risk_histogram
 from tapas.results._rounding import rounded, rounded_down, rounded_up
-from tapas.results._runs import RunState, end_progress, find_runs, note_progress
+from tapas.results._runs import PAGE_FILES, RunState, end_progress, find_runs, note_progress
 from tapas.results._score_table import ScoreTable
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
@@ -65,6 +65,7 @@ __all__ = [
     "LOW_FPR",
     "MEASURES",
     "MOST_RECORDS",
+    "PAGE_FILES",
     "SUBGROUP",
     "VALUE",
     "AIAttackSummary",
