@@ -79,6 +79,14 @@ def test_releases_that_were_not_kept_are_played_again_and_not_kept_either(tmp_pa
     assert (_num_kept(tmp_path / "kept"), _num_kept(tmp_path / "run")) == (12, 0)
 
 
+def test_a_kept_release_that_is_damaged_is_played_again(tmp_path: Path) -> None:
+    whole = audit().run(tmp_path, n_jobs=1)
+    with closing(sqlite3.connect(tmp_path / "index.sqlite")) as database, database:
+        changed = "UPDATE entries SET content = zeroblob(length(content)) WHERE key LIKE '%/data'"
+        assert database.execute(changed).rowcount == 12
+    assert people(audit().run(tmp_path, n_jobs=1)) == people(whole)
+
+
 def _num_kept(folder: Path) -> int:
     with closing(sqlite3.connect(folder / "index.sqlite")) as database:
         found = database.execute("SELECT count(*) FROM entries WHERE key LIKE '%/data'")

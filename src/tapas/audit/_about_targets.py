@@ -72,7 +72,9 @@ def _releases(run: SubjectRun, top: Sequence[int]) -> list[Trial]:
     player = run.player
     played = [i for i in range(run.num_seen) if player.ledger.has_trial("test", i)]
     chosen = [played[place] for place in _telling(_secrets(player, played)[:, top])]
-    missing = [index for index in chosen if not player.ledger.has_data("test", index)]
+    kept = {i: player.ledger.trial("test", i) for i in chosen if player.ledger.has_data("test", i)}
+    found = {index: trial for index, trial in kept.items() if trial.release.data is not None}
+    missing = [index for index in chosen if index not in found]
     again = Ledger()
     if missing:
         try:
@@ -82,12 +84,8 @@ def _releases(run: SubjectRun, top: Sequence[int]) -> list[Trial]:
     if player.policy.keep_data is not False:
         for index in again.indices("test"):
             player.ledger.keep(again.trial("test", index))
-    return [
-        ledger.trial("test", index)
-        for index in chosen
-        for ledger in (player.ledger if index not in missing else again,)
-        if ledger.has_data("test", index)
-    ]
+    found |= {index: again.trial("test", index) for index in again.indices("test")}
+    return [found[index] for index in chosen if index in found]
 
 
 def _secrets(player: Player, played: Sequence[int]) -> np.ndarray:

@@ -182,9 +182,13 @@ class StoredLedger(Ledger):
         return f"{self._prefix}/{phase}/{index:06d}/{part}"
 
     def _recall(self, key: str) -> None:
-        phase_text, number, part = key.removeprefix(f"{self._prefix}/").split("/", 2)
+        try:
+            phase_text, number, part = key.removeprefix(f"{self._prefix}/").split("/", 2)
+            index = int(number)
+        except ValueError as error:  # a damaged name
+            self._drop(key, error)
+            return
         phase: Phase = "train" if phase_text == "train" else "test"
-        index = int(number)
         if part == "data":
             self._with_data.add((phase, index))
             return
