@@ -35,7 +35,7 @@ PUBLIC = {
         write_table""",
     "engine": """FAILURES CodeExitError Entry FolderStore LostError MemoryStore Progress Silent
         Snapshot Store TaskFailedError TimeLimitError Workers damaged_entries end_family
-        end_workers guarded interruptible log_failure open_progress run_tasks salvage
+        end_workers guarded interruptible log_failure off_the_clock open_progress run_tasks salvage
         tell_limits told""",
     "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction

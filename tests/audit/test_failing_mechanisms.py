@@ -135,6 +135,10 @@ class Slow(ClosestDistanceMIA):
             with suppress(Exception):
                 time.sleep(30)
 
+    def observer(self, briefing: Any, samples: Any) -> Any:
+        self._wait("observer")
+        return super().observer(briefing, samples)
+
     def observe(self, release: Any, briefing: Any, *, rng: Any) -> Any:
         self._wait("observe")
         return super().observe(release, briefing, rng=rng)
@@ -144,15 +148,53 @@ class Slow(ClosestDistanceMIA):
         return super().fit(board, rng=rng)
 
 
-@pytest.mark.parametrize("where", ["observe", "fit"])
+class SlowDoors:
+    """The same by the documented methods."""
+
+    label = "slow"
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def train(self, threat_model: Any, num_samples: int) -> None:
+        threat_model.generate_training_samples(num_samples)
+        while self.where == "train":
+            with suppress(Exception):
+                time.sleep(30)
+
+    def attack(self, datasets: Any) -> Any:
+        while self.where == "attack":
+            with suppress(Exception):
+                time.sleep(30)
+        return np.zeros(len(datasets))
+
+
+@pytest.mark.parametrize("where", ["observer", "observe", "fit", "train", "attack"])
 def test_an_attack_that_takes_too_long_has_crashed(where: str) -> None:
-    both = [Slow(where), ClosestDistanceMIA()]
+    slow = SlowDoors if where in ("train", "attack") else Slow
+    both = [slow(where), ClosestDistanceMIA()]
     record = audit(Raw(), attacks=both, attack_timeout=0.5).run(n_jobs=1)
     (crash,) = record.subjects[0].crashes
     assert crash.attack == "slow"
     assert "TimeLimitError" in crash.message or "within 0.5 seconds" in crash.message
     assert {one.attack for one in record.subjects[0].summaries} == {both[1].label}
     assert decide(record).exit_code != 0
+
+
+class Takes(Raw):
+    """A while, for every release."""
+
+    def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
+        time.sleep(0.15)
+        return super().__call__(dataset, num_samples, random_state)
+
+
+def test_trials_that_an_attack_asks_for_are_not_counted_against_it() -> None:
+    sizes: Any = {"num_train": 4, "num_test": 4, "attack_timeout": 0.3}
+    record = audit(Takes(), attacks=[SlowDoors("never")], **sizes).run(n_jobs=1)
+    (subject,) = record.subjects
+    assert not subject.crashes
+    assert [summary.attack for summary in subject.summaries] == ["slow"]
 
 
 class Deaf(Raw):

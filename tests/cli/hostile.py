@@ -113,7 +113,7 @@ def _npz(**arrays: np.ndarray) -> bytes:
 
 def _zip(compression: int, size: int, name: str = "notes.npy") -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as packed:
+    with zipfile.ZipFile(buffer, "w", compression, compresslevel=1) as packed:
         packed.writestr(name, b"\0" * size)
     return buffer.getvalue()
 

@@ -63,6 +63,17 @@ class OddAttack(ClosestDistanceMIA):
         if self.where == "observer":
             exec(NEEDS + self.words)
         return super().observer(briefing, samples)
+
+
+class OddDoors:
+    """By the documented methods."""
+
+    def __init__(self, where, words):
+        self.words = words
+
+    def attack(self, datasets):
+        exec(NEEDS + self.words)
+        return np.zeros(len(datasets))
 '''
 
 # What a generator does in a trial; each must end in another exit code than 0.
@@ -158,6 +169,9 @@ ATTACKS = {
     "an attack exits as it begins": ("observer", "sys.exit(0)"),
     "an attack leaves as it begins": ("observer", "os._exit(0)"),
     "an attack is interrupted by itself": ("fit", "raise KeyboardInterrupt"),
+    "an attack sleeps as it begins": ("observer", HANGS["sleeps and catches errors"]),
+    "an attack sleeps as it learns": ("fit", HANGS["sleeps and catches everything"]),
+    "an attack sleeps as it is tested": ("attack", HANGS["sleeps and catches errors"]),
 }
 # A module: what its import does.
 IMPORTS = {
@@ -186,9 +200,10 @@ def write_audit(place: Path, name: str, **changes: object) -> Path:
             values["trials"] = {"train": 6, "test": 20, "timeout": 1}
     elif name in ATTACKS:
         where, words = ATTACKS[name]
-        values["attacks"] = [
-            {"use": "zoo:OddAttack", "parameters": {"where": where, "words": words}}
-        ]
+        use = "zoo:OddDoors" if where == "attack" else "zoo:OddAttack"
+        values["attacks"] = [{"use": use, "parameters": {"where": where, "words": words}}]
+        if words in HANGS.values():
+            values["trials"] = {"train": 6, "test": 20, "attack_timeout": 1}
     else:
         (place / "odd_import.py").write_text(IMPORTS[name])
         values["generator"] = "odd_import:Odd"

@@ -30,6 +30,8 @@ HERE = [
     "releases fewer columns",
     "an attack exits as it learns",
     "an attack exits as it begins",
+    "an attack sleeps as it begins",
+    "an attack sleeps as it is tested",
     "an import exits",
 ]
 

@@ -1,9 +1,9 @@
 """tapas verify and tapas repair."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -12,14 +12,37 @@ from misbehaving import write_audit
 from tapas.cli._main import run
 from tapas.results import PAGE_FILES
 
+MODEL = {
+    "data": {"sample": "census", "rows": 80},
+    "model": {"use": "sklearn.tree:DecisionTreeClassifier", "class_column": "Sex", "shadows": 4},
+    "attacks": ["LossMIA", "LiRA"],
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Runs that several tests begin with, by what was audited; all end with 0."""
+    places = {name: tmp_path_factory.mktemp(name) for name in ("generator", "model")}
+    write_audit(places["generator"], "an import fails", generator="Raw")
+    (places["model"] / "audit.yaml").write_text(yaml.safe_dump(MODEL))
+    for place in places.values():
+        code = run(["run", str(place / "audit.yaml"), "--n-jobs", "1", "--quiet"])
+        assert code == 0, place
+    return places
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return tmp_path
+
 
 def test_a_change_is_noticed_and_mended(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    finished: dict[str, Path], here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_audit(tmp_path, "an import fails", generator="Raw")
-    code = run(["run", "audit.yaml", "--n-jobs", "1"])
-    folder = tmp_path / "audit-run"
+    shutil.copytree(finished["generator"], here, dirs_exist_ok=True)
+    folder = here / "audit-run"
     assert run(["verify", str(folder)]) == 0
     assert "as it was written" in capsys.readouterr().out
 
@@ -40,7 +63,7 @@ def test_a_change_is_noticed_and_mended(
     assert "tapas repair" in capsys.readouterr().err
     assert run(["repair", str(folder)]) == 0
     assert "are whole and kept" in capsys.readouterr().out
-    assert run(["run", "audit.yaml", "--n-jobs", "1"]) == code
+    assert run(["run", "audit.yaml", "--n-jobs", "1"]) == 0
     assert run(["verify", str(folder)]) == 0
 
 
@@ -51,66 +74,45 @@ from tapas.generators import Raw
 
 class Own(Raw):
     def __call__(self, dataset, num_samples=None, random_state=None):
-        seed = {seed}
-        return super().__call__(dataset, num_samples, seed)
+        return super().__call__(dataset, num_samples, int.from_bytes(os.urandom(3)))
 """
-MODEL = {
-    "data": {"sample": "census", "rows": 120},
-    "model": {"use": "sklearn.tree:DecisionTreeClassifier", "class_column": "Sex", "shadows": 4},
-    "attacks": ["LossMIA", "LiRA"],
-}
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
-        {"generator": "Bootstrap", "exposure_map": True, "trials": {"train": 30, "test": 30}},
-        {"model": MODEL["model"], "attacks": ["LossMIA"]},
-    ],
-    ids=["generator", "model"],
-)
 def test_all_that_a_run_writes_beside_its_page_belongs_to_it(
-    subject: dict[str, Any],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    values = {"data": {"sample": "census", "rows": 120}, "controls": False, **subject}
-    if "generator" in subject:
-        values["data"]["targets"] = {"random": 12}
-        values["attacks"] = ["SubsetAttack"]
-    (tmp_path / "audit.yaml").write_text(yaml.safe_dump(values))
-    run(["run", "audit.yaml", "--n-jobs", "1"])
+    audit = {
+        "data": {"sample": "census", "rows": 60, "targets": {"random": 5}},
+        "generator": "Raw",
+        "attacks": ["ClosestDistanceMIA"],
+        "knowledge": {"records": 10},
+        "trials": {"train": 20, "test": 20},
+        "controls": False,
+        "exposure_map": True,
+    }
+    (here / "audit.yaml").write_text(yaml.safe_dump(audit))
+    assert run(["run", "audit.yaml", "--n-jobs", "1"]) == 0
     tables = {path.name for path in Path("audit-run").glob("*.csv")}
-    assert tables >= (
-        {"people.csv", "exposure-map.csv"} if "generator" in subject else {"performance.csv"}
-    )
-    assert tables < set(PAGE_FILES)
+    assert {"people.csv", "exposure-map.csv"} <= tables < set(PAGE_FILES)
     assert run(["verify", "audit-run"]) == 0, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("kind", ["same", "other", "model"])
+@pytest.mark.parametrize("kind", ["generator", "model", "other"])
 def test_trials_are_played_again_and_compared(
     kind: str,
-    tmp_path: Path,
+    finished: dict[str, Path],
+    here: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.delitem(sys.modules, "own_for_replay", raising=False)
-    seed = "int.from_bytes(os.urandom(3))" if kind == "other" else "random_state"
-    (tmp_path / "own_for_replay.py").write_text(OWN.format(seed=seed))
-    if kind == "model":
-        (tmp_path / "audit.yaml").write_text(yaml.safe_dump(MODEL))
+    if kind == "other":
+        monkeypatch.delitem(sys.modules, "own_for_replay", raising=False)
+        (here / "own_for_replay.py").write_text(OWN)
+        write_audit(here, "an import fails", generator="own_for_replay:Own")
+        run(["run", "audit.yaml", "--n-jobs", "1", "--quiet"])
     else:
-        write_audit(tmp_path, "an import fails", generator="own_for_replay:Own")
-    run(["run", "audit.yaml", "--n-jobs", "1", "--folder", "elsewhere"])
+        shutil.copytree(finished[kind], here, dirs_exist_ok=True)
     capsys.readouterr()
-    assert run(["verify", "elsewhere", "--replay", "4"]) == 4
-    assert "--audit FILE" in capsys.readouterr().err
-    Path("elsewhere").rename("audit-run")
     code = run(["verify", "audit-run", "--replay", "4", "--n-jobs", "1"])
     said = capsys.readouterr().out
     assert "is as it was written" in said
@@ -121,20 +123,23 @@ def test_trials_are_played_again_and_compared(
         assert code == 0, said
         assert "4 replayed trials came out the same to the bit" in said
         assert "observed" in said
+    if kind == "model":
+        assert Path("audit-run/performance.csv").is_file()
+    Path("audit-run").rename("elsewhere")
+    assert run(["verify", "elsewhere", "--replay", "4"]) == 4
+    assert "--audit FILE" in capsys.readouterr().err
 
 
 def test_a_record_without_a_digest_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    finished: dict[str, Path], here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_audit(tmp_path, "an import fails", generator="Raw")
-    code = run(["run", "audit.yaml", "--n-jobs", "1"])
-    path = tmp_path / "audit-run" / "record.json"
+    shutil.copytree(finished["generator"], here, dirs_exist_ok=True)
+    path = here / "audit-run" / "record.json"
     content = json.loads(path.read_text())
     del content["digest"]
     path.write_text(json.dumps({**content, "version": 2}))
     capsys.readouterr()
-    assert run(["report", "audit-run"]) == code
+    assert run(["report", "audit-run"]) == 0
     assert "without a digest" in capsys.readouterr().err
     assert (
         "none: whether it was changed cannot be told" in Path("audit-run/report.html").read_text()

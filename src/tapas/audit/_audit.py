@@ -102,8 +102,8 @@ class Audit:
     timeout : float, optional
         Seconds after which one run of the mechanism counts as failed.
     attack_timeout : float, optional
-        Seconds for an attack to look at one release, to learn, or to judge; one that takes longer
-        has crashed.
+        Seconds for an attack to set itself up, to look at one release, to learn, or to judge; one
+        that takes longer has crashed. Trials that it asks for are not counted.
     keep_data : bool, optional
         Whether released tables are kept in the store beside what attacks observed; by default
         where they are small or were slow to make.

@@ -407,7 +407,8 @@ class TrialsPart(Part):
     test: PositiveInt = Field(default=200, description="For judging them")
     timeout: PositiveFloat | None = Field(default=None, description="Seconds for one run")
     attack_timeout: PositiveFloat | None = Field(
-        default=None, description="Seconds for an attack to look at a release, learn or judge"
+        default=None,
+        description="Seconds for an attack to begin, look at one release, learn, judge",
     )
     max_failures: NonNegativeInt = Field(default=0, description="Failing runs that are tolerated")
     keep_data: bool | None = Field(

@@ -40,7 +40,7 @@ def _curve(run: SubjectRun, part: Part) -> LearningCurve | None:
         # Trials of a group stay together: both of a pair, say.
         some = whole.groups < np.quantile(whole.groups, 1 / share)
         try:
-            with guarded():
+            with guarded(player.policy.attack_timeout):
                 learnt = part.attack.fit(whole.of_releases(some), rng=player.game.fitting_rng())
                 found = judge(learnt, test).scores
         except Exception:

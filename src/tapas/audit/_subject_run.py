@@ -124,7 +124,7 @@ class SubjectRun:
                 if attack.writes_doors:
                     self._by_doors.append(attack)
                     continue
-                with guarded():
+                with guarded(self.player.policy.attack_timeout):
                     found[attack] = self.player.observer(attack)
             except (MechanismError, StoreError):
                 raise
@@ -188,7 +188,8 @@ class SubjectRun:
         """The mean AUC of each attack over its targets in the first trials, in words."""
         areas: dict[str, list[float]] = {}
         for part in self.parts:
-            with suppress(Exception), guarded():  # what fails here fails again below
+            # What fails here fails again below.
+            with suppress(Exception), guarded(self.player.policy.attack_timeout):
                 board = self.player.board(part.observer, "test", count).of_targets(part.targets)
                 found = column_aucs(part.scorer.score(board.values), board.secrets.astype(bool))
                 areas.setdefault(part.attack.label, []).extend(found[~np.isnan(found)])
@@ -255,8 +256,9 @@ class SubjectRun:
         views = list(model) if isinstance(model, TargetViews) else [model]
         for number, view in enumerate(views):
             try:
-                with guarded():
+                with guarded(self.player.policy.attack_timeout):
                     attack.train(view, self.num_train)
+                with guarded(self.player.policy.attack_timeout):
                     summary = view.test(attack, count)
                 if isinstance(summary, LabelInferenceAttackSummary):
                     judged = without_failures(summary, self.player, count)

@@ -3,7 +3,14 @@
 from tapas.engine._entry import Entry
 from tapas.engine._family import end_family
 from tapas.engine._folder_store import FolderStore
-from tapas.engine._guard import CodeExitError, TimeLimitError, guarded, interruptible, tell_limits
+from tapas.engine._guard import (
+    CodeExitError,
+    TimeLimitError,
+    guarded,
+    interruptible,
+    off_the_clock,
+    tell_limits,
+)
 from tapas.engine._process import LostError, end_workers
 from tapas.engine._progress import Progress, Silent, open_progress
 from tapas.engine._salvage import damaged_entries, salvage
@@ -32,6 +39,7 @@ __all__ = [
     "guarded",
     "interruptible",
     "log_failure",
+    "off_the_clock",
     "open_progress",
     "run_tasks",
     "salvage",

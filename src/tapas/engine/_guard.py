@@ -11,6 +11,7 @@ from types import FrameType
 from tapas.errors import TapasError
 
 SECONDS_BETWEEN_SIGNALS = 1.0  # a terminal and a supervisor may both pass one on
+LEAST_LEFT = 0.001  # seconds; a timer of 0 would never end
 
 
 class TimeLimitError(TapasError, TimeoutError):
@@ -99,68 +100,112 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
+def off_the_clock() -> Iterator[None]:
+    """Work of ours that foreign code waits for: its time stands still meanwhile."""
+    clock, _Running.clock = getattr(_Running, "clock", None), None
+    if clock is None:
+        yield
+        return
+    clock.stop()
+    try:
+        yield
+    finally:
+        _Running.clock = clock
+        clock.start()
+
+
+@contextmanager
 def _time_limit(seconds: float | None) -> Iterator[None]:
+    """A limit within another stops the clock of the other."""
     if seconds is None:
         yield
         return
     in_main = threading.current_thread() is threading.main_thread()
-    by = _by_signal if in_main and hasattr(signal, "setitimer") else _by_thread
-    late = threading.Event()
+    clock = (_Alarm if in_main and hasattr(signal, "setitimer") else _Timer)(seconds)
     words = f"it did not finish within {seconds:g} seconds"
-    if _State.tell is not None:
-        _State.tell(seconds)
-    try:
-        with by(seconds, late):
-            yield
-    except BaseException as error:
-        if late.is_set() and not isinstance(error, KeyboardInterrupt):
-            raise TimeLimitError(words) from None
-        raise
-    finally:
+    with off_the_clock():
+        _Running.clock = clock
+        try:
+            try:
+                clock.start()
+                yield
+            finally:
+                clock.stop()
+        except BaseException as error:
+            if clock.late and not isinstance(error, KeyboardInterrupt):
+                raise TimeLimitError(words) from None
+            raise
+        finally:
+            clock.stop()  # again: time may have been up in the midst of the first
+            _Running.clock = None
+        if clock.late:
+            raise TimeLimitError(words)
+
+
+class _Clock:
+    """Time that is left; when it is over, `_Expired` is raised in the thread that started it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.left, self.late = seconds, False
+        self._since = time.monotonic()
+
+    def start(self) -> None:
+        """Go on; whoever supervises this process is told how long it may last."""
+        if _State.tell is not None:
+            _State.tell(self.left)
+        self._since = time.monotonic()
+
+    def stop(self) -> None:
+        """Stand still."""
+        self.left = max(LEAST_LEFT, self.left - (time.monotonic() - self._since))
         if _State.tell is not None:
             _State.tell(None)
-    if late.is_set():
-        raise TimeLimitError(words)
 
 
-@contextmanager
-def _by_signal(seconds: float, late: threading.Event) -> Iterator[None]:
+class _Alarm(_Clock):
     """A timer of the main thread, which interrupts system calls too."""
 
-    def expire(number: int, frame: FrameType | None) -> None:
-        late.set()
+    def start(self) -> None:
+        super().start()
+        self._before = signal.signal(signal.SIGALRM, self._expire)
+        signal.setitimer(signal.ITIMER_REAL, self.left)
+
+    def stop(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self._before)
+        super().stop()
+
+    def _expire(self, number: int, frame: FrameType | None) -> None:
+        self.late = True
         raise _Expired
 
-    before = signal.signal(signal.SIGALRM, expire)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
-
-@contextmanager
-def _by_thread(seconds: float, late: threading.Event) -> Iterator[None]:
+class _Timer(_Clock):
     """In other threads the end arrives when Python code next runs."""
-    worker = threading.get_ident()
-    finished = threading.Event()
-    lock = threading.Lock()
 
-    def expire() -> None:
-        with lock:
-            if not finished.is_set():
-                late.set()
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self._lock, self._stopped = threading.Lock(), threading.Event()
+
+    def start(self) -> None:
+        super().start()
+        self._stopped = threading.Event()
+        timer = threading.Timer(self.left, self._expire, (threading.get_ident(), self._stopped))
+        timer.daemon = True
+        timer.start()
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopped.set()
+        super().stop()
+
+    def _expire(self, worker: int, stopped: threading.Event) -> None:
+        with self._lock:
+            if not stopped.is_set():
+                self.late = True
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(worker), ctypes.py_object(_Expired)
                 )
 
-    timer = threading.Timer(seconds, expire)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        with lock:
-            finished.set()
-        timer.cancel()
+
+_Running = threading.local()  # the clock of each thread

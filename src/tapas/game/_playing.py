@@ -10,7 +10,15 @@ from threading import Thread
 
 import numpy as np
 
-from tapas.engine import FAILURES, Progress, TaskFailedError, Workers, open_progress, run_tasks
+from tapas.engine import (
+    FAILURES,
+    Progress,
+    TaskFailedError,
+    Workers,
+    off_the_clock,
+    open_progress,
+    run_tasks,
+)
 from tapas.errors import (
     KnowledgeError,
     MechanismError,
@@ -44,7 +52,8 @@ class TrialPolicy:
         Whether released data is remembered where attacks only need their observations. None
         keeps small tables and what was slow to make.
     attack_timeout : float, optional
-        Seconds after which an attack that looks at a release, learns or judges has crashed.
+        Seconds after which an attack that sets itself up, looks at a release, learns or judges
+        has crashed. Trials that it asks for are not counted.
     """
 
     max_failures: int = 0
@@ -151,13 +160,14 @@ class Player:
         distinct: dict[str, Observer],
         whole: dict[int, Trial] | None,
     ) -> list[int]:
-        self._refuse_failures(phase, count)
-        missing = self._missing(phase, count, distinct, whole is not None)
-        if missing:
-            self._play(phase, missing, distinct, whole)
+        with off_the_clock():  # an attack that asks for trials does not pay for them
             self._refuse_failures(phase, count)
-            if count >= TRIALS_WORTH_A_PROBE and self.num_concurrent == 1:
-                self._probe(phase)
+            missing = self._missing(phase, count, distinct, whole is not None)
+            if missing:
+                self._play(phase, missing, distinct, whole)
+                self._refuse_failures(phase, count)
+                if count >= TRIALS_WORTH_A_PROBE and self.num_concurrent == 1:
+                    self._probe(phase)
         return [index for index in range(count) if self.ledger.has_trial(phase, index)]
 
     # -- what is missing ---------------------------------------------------------------------
