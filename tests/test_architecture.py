@@ -108,12 +108,12 @@ PUBLIC = {
         ComparisonPage RecordComparison compare_records record_page run_page runs_page
         target_page""",
     "models": """FITS Access AccessError CallableModel CallableTrainer Classifier
-        EncodedModel Form Inputs ListedModel ListedTrainer Listing MLPModel Model OneHotInputs
+        EncodedModel Form Inputs Listing MLPModel Model OneHotInputs
         OnnxModel QueryBudgetError RecordEncoding RecordedModel RecordedModels Records
-        RemoteModel ResidualModel ResidualTrainer ShapedModel ShapedTrainer Shown ShownModel
-        ShownTrainer SklearnModel SklearnTrainer TorchMLPTrainer TorchModel Trainer TrainingSets
-        as_model classes_of_several is_sparse is_texts predicts_numbers records_from_table
-        with_targets""",
+        ReformedModel ReformedTrainer RemoteModel ResidualModel ResidualTrainer ShapedTrainer
+        Shown ShownModel ShownTrainer SklearnModel SklearnTrainer TorchMLPTrainer TorchModel
+        Trainer TrainingPlan TrainingSets as_model classes_of_several is_sparse is_texts
+        predicts_numbers records_from_table with_targets""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared CountsRightGuesses Game Goal Judgement Kind Ledger MethodObserver ModelBriefing
         Needs Observation Observer Phase Player PlaysConcurrently Relation Release Samples

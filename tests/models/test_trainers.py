@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tapas._random import integer_seed
 from tapas.errors import ConfigError, MechanismError
-from tapas.models import CallableTrainer, SklearnTrainer, TorchMLPTrainer
+from tapas.models import CallableTrainer, SklearnTrainer, TorchMLPTrainer, TrainingPlan
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def test_a_stack_trained_anywhere_is_the_same_and_needs_its_own_masks_alone(data
     many = trainer.train_many(X, y, masks, rng=rng, n_jobs=1)
     for first in range(0, 5, at_once):
         keys, sets.asked = range(first, min(first + at_once, 5)), []
-        some = trainer.train_some(X, y, sets, keys, seed=seed)
+        some = trainer.train_some(TrainingPlan(X, y, sets, seed), keys)
         assert sets.asked == list(keys)
         for model, key in zip(some, keys, strict=True):
             np.testing.assert_array_equal(model.predict_proba(X), many[key].predict_proba(X))

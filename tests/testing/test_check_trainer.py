@@ -11,7 +11,15 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from tapas.errors import ConfigError, TapasError
-from tapas.models import CallableTrainer, Model, SklearnTrainer, TorchMLPTrainer, Trainer, as_model
+from tapas.models import (
+    CallableTrainer,
+    Model,
+    SklearnTrainer,
+    TorchMLPTrainer,
+    Trainer,
+    TrainingPlan,
+    as_model,
+)
 from tapas.testing import check_trainer
 
 _RNG = np.random.default_rng(0)
@@ -96,25 +104,23 @@ class DrawsFromGlobals(Trees):
 
 
 class SeesEverything(Trees):
-    def train_some(self, X: Any, y: Any, masks: Any, keys: Any, *, seed: int) -> Any:
-        return super().train_some(X, y, np.ones_like(masks), keys, seed=seed)
+    def train_some(self, plan: TrainingPlan, keys: Any) -> Any:
+        everybody = np.ones((keys[-1] + 1, len(plan.y)), dtype=bool)
+        return super().train_some(TrainingPlan.checked(plan.X, plan.y, everybody, plan.seed), keys)
 
 
 class ClassesAsSeen(Trees):
-    def train_some(self, X: Any, y: Any, masks: Any, keys: Any, *, seed: int) -> Any:
-        return [
-            self.train(X[masks[key]], y[masks[key]], rng=np.random.default_rng([seed, key]))
-            for key in keys
-        ]
+    def train_some(self, plan: TrainingPlan, keys: Any) -> Any:
+        return [self.train(X, y, rng=rng) for X, y, rng in map(plan.lesson, keys)]
 
 
 class ChangesLabels(Trees):
     def train(self, X: Any, y: Any, *, rng: np.random.Generator) -> Model:
         return super().train(X, y, rng=rng)
 
-    def train_some(self, X: Any, y: Any, masks: Any, keys: Any, *, seed: int) -> Any:
-        models = super().train_some(X, y, masks, keys, seed=seed)
-        X[0] += 1
+    def train_some(self, plan: TrainingPlan, keys: Any) -> Any:
+        models = super().train_some(plan, keys)
+        np.asarray(plan.X)[0] += 1
         return models
 
 

@@ -6,7 +6,7 @@ from tapas.models._callable import CallableModel
 from tapas.models._encoding import RecordEncoding
 from tapas.models._estimators import Classifier
 from tapas.models._inputs import Inputs
-from tapas.models._listed import ListedModel, ListedTrainer, Listing, is_sparse, is_texts
+from tapas.models._listed import Listing, is_sparse, is_texts
 from tapas.models._mlp import MLPModel
 from tapas.models._mlp_trainer import TorchMLPTrainer
 from tapas.models._model import Model, QueryBudgetError
@@ -23,15 +23,16 @@ from tapas.models._residuals import (
     predicts_numbers,
     with_targets,
 )
-from tapas.models._shaped import Form, ShapedModel, ShapedTrainer
+from tapas.models._shaped import Form, ShapedTrainer
 from tapas.models._shown import Shown, ShownModel, ShownTrainer
 from tapas.models._sklearn import SklearnModel
 from tapas.models._sklearn_trainer import SklearnTrainer
 from tapas.models._table_records import records_from_table
 from tapas.models._torch import TorchModel
 from tapas.models._trainer import CallableTrainer, Trainer
+from tapas.models._training_plan import TrainingPlan
 from tapas.models._training_sets import TrainingSets
-from tapas.models._views import EncodedModel
+from tapas.models._views import EncodedModel, ReformedModel, ReformedTrainer
 
 __all__ = [
     "FITS",
@@ -43,8 +44,6 @@ __all__ = [
     "EncodedModel",
     "Form",
     "Inputs",
-    "ListedModel",
-    "ListedTrainer",
     "Listing",
     "MLPModel",
     "Model",
@@ -55,10 +54,11 @@ __all__ = [
     "RecordedModel",
     "RecordedModels",
     "Records",
+    "ReformedModel",
+    "ReformedTrainer",
     "RemoteModel",
     "ResidualModel",
     "ResidualTrainer",
-    "ShapedModel",
     "ShapedTrainer",
     "Shown",
     "ShownModel",
@@ -68,6 +68,7 @@ __all__ = [
     "TorchMLPTrainer",
     "TorchModel",
     "Trainer",
+    "TrainingPlan",
     "TrainingSets",
     "as_model",
     "classes_of_several",

@@ -10,12 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tapas.errors import SchemaError
 from tapas.models._inputs import Inputs
-from tapas.models._model import Model
-from tapas.models._trainer import Trainer
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -107,56 +104,3 @@ def _number(item: object) -> int:
         row.sort_indices()
         content = row.indices.astype(np.int64).tobytes() + row.data.astype(np.float64).tobytes()
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "big") >> 11
-
-
-class ListedModel(Model):
-    """A model of texts or sparse records that is asked by the numbers that stand for them.
-
-    Parameters
-    ----------
-    model : Model
-    listing : Listing
-    """
-
-    def __init__(self, model: Model, listing: Listing) -> None:
-        super().__init__(model.classes, access=model.access, batch_size=model.batch_size)
-        self._model = model
-        self._listing = listing
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._model.label
-
-    def _scores(self, X: Inputs) -> ArrayLike:
-        return self._model.answered(self._listing(X), len(X))
-
-    def _labels(self, X: Inputs) -> ArrayLike:
-        return self._model.answered(self._listing(X), len(X), labels=True)
-
-    def _parameters(self) -> object:
-        return self._model.parameters
-
-
-@dataclass(frozen=True)
-class ListedTrainer(Trainer):
-    """Trains on texts or sparse records that are given by the numbers that stand for them.
-
-    Attributes
-    ----------
-    trainer : Trainer
-    listing : Listing
-    """
-
-    trainer: Trainer
-    listing: Listing
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self.trainer.label
-
-    def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
-        """Train one model."""
-        model = self.trainer.train(self.listing(X), y, rng=rng)
-        return ListedModel(model, self.listing)

@@ -16,8 +16,8 @@ from tapas.models._mlp import MLPModel, as_numbers
 from tapas.models._mlp_plan import Recipe, StackTask
 from tapas.models._model import Model
 from tapas.models._records import Records
-from tapas.models._trainer import Trainer, checked_training_data
-from tapas.models._training_sets import TrainingSets
+from tapas.models._trainer import Trainer
+from tapas.models._training_plan import TrainingPlan
 
 MODELS_AT_ONCE = {"cpu": 8, "cuda": 1024}  # never asked of the machine: it may change last bits
 
@@ -79,28 +79,19 @@ class TorchMLPTrainer(Trainer):
         """Train one model."""
         return self.train_many(X, y, np.ones((1, len(X)), dtype=bool), rng=rng, n_jobs=1)[0]
 
-    def train_some(
-        self,
-        X: Inputs,
-        y: ArrayLike,
-        masks: TrainingSets | np.ndarray,
-        keys: Sequence[int],
-        *,
-        seed: int,
-    ) -> list[Model]:
+    def train_some(self, plan: TrainingPlan, keys: Sequence[int]) -> list[Model]:
         """Train the models of a stack in lockstep; see `Trainer.train_some`."""
-        rows, labels, sets = checked_training_data(X, y, masks)
-        classes = distinct_labels(labels)
-        rows = Records(rows, labels).X
+        classes = distinct_labels(plan.y)
+        rows = Records(plan.X, plan.y).X
         encoding = _encoding_of(rows)
         inputs = as_numbers(rows, encoding)
         task = StackTask(
             inputs=inputs,
             scaled=_scaled_places(inputs.shape[1], encoding),
-            codes=class_codes(labels, classes),
-            sets=sets,
+            codes=class_codes(plan.y, classes),
+            sets=plan.sets,
             recipe=self._recipe(inputs.shape[1], len(classes)),
-            seed=seed,
+            seed=plan.seed,
         )
         return [
             MLPModel(classes, layers, shift, scale, encoding) for layers, shift, scale in task(keys)

@@ -13,7 +13,7 @@ from tapas.models._inputs import Inputs
 from tapas.models._model import Model, checked_probabilities
 from tapas.models._outputs import as_probabilities
 from tapas.models._trainer import Trainer
-from tapas.models._training_sets import TrainingSets
+from tapas.models._training_plan import TrainingPlan
 
 
 class RecordedModel(Model):
@@ -79,15 +79,7 @@ class RecordedModels(Trainer):
         """Refused."""
         raise MechanismError("reference models were recorded, and no others can be trained")
 
-    def train_some(
-        self,
-        X: Inputs,
-        y: ArrayLike,
-        masks: TrainingSets | np.ndarray,
-        keys: Sequence[int],
-        *,
-        seed: int,
-    ) -> list[Model]:
+    def train_some(self, plan: TrainingPlan, keys: Sequence[int]) -> list[Model]:
         """The models with the given numbers."""
         return [self.models[key] for key in keys]
 

@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from tapas._random import integer_seed, seeded_globals, stream
+from tapas._random import integer_seed, seeded_globals
 from tapas.errors import ConfigError, MechanismError
 from tapas.models._access import Access
 from tapas.models._estimators import Classifier, display_name
-from tapas.models._inputs import Inputs, some_rows
+from tapas.models._inputs import Inputs
 from tapas.models._model import Model
 from tapas.models._sklearn_trainer import fitted_clone
-from tapas.models._trainer import CallableTrainer, Trainer, checked_training_data
-from tapas.models._training_sets import TrainingSets
+from tapas.models._trainer import CallableTrainer, Trainer
+from tapas.models._training_plan import TrainingPlan
 
 FITS = "fits"
 CLASSES = ("does not fit", FITS)
@@ -148,22 +148,9 @@ class ResidualTrainer(Trainer):
             targets = targets[:, 0]
         return ResidualModel(self._trained(inputs, targets, rng), self.scales, self.classes)
 
-    def train_some(
-        self,
-        X: Inputs,
-        y: ArrayLike,
-        masks: TrainingSets | np.ndarray,
-        keys: Sequence[int],
-        *,
-        seed: int,
-    ) -> list[Model]:
+    def train_some(self, plan: TrainingPlan, keys: Sequence[int]) -> list[Model]:
         """Train the models with the given numbers; all have the same classes."""
-        rows, labels, sets = checked_training_data(X, y, masks)
-        chosen = [np.flatnonzero(sets.mask(key)) for key in keys]
-        return [
-            self.train(some_rows(rows, own), labels[own], rng=stream(seed, key))
-            for key, own in zip(keys, chosen, strict=True)
-        ]
+        return [self.train(X, y, rng=rng) for X, y, rng in map(plan.lesson, keys)]
 
     def _trained(self, X: Inputs, targets: np.ndarray, rng: np.random.Generator) -> Predictor:
         if not isinstance(self.trainer, CallableTrainer):

@@ -4,16 +4,15 @@ They are laid out as rows for the attacks, and given to the model in their own f
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tapas.models._inputs import Inputs
 from tapas.models._model import Model
-from tapas.models._trainer import Trainer
-from tapas.models._training_sets import TrainingSets
+from tapas.models._training_plan import TrainingPlan
+from tapas.models._views import ReformedModel, ReformedTrainer
 
 Formed: TypeAlias = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
 
@@ -81,52 +80,11 @@ def _parts(X: Formed) -> list[np.ndarray]:
     return [np.asarray(value) for value in values]
 
 
-class ShapedModel(Model):
-    """A model of records of some form that is asked about rows.
-
-    Parameters
-    ----------
-    model : Model
-    form : Form
-    """
-
-    def __init__(self, model: Model, form: Form) -> None:
-        super().__init__(model.classes, access=model.access, batch_size=model.batch_size)
-        self._model = model
-        self._form = form
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._model.label
-
-    def _scores(self, X: Inputs) -> ArrayLike:
-        return self._model.answered(self._form(X), len(X))
-
-    def _labels(self, X: Inputs) -> ArrayLike:
-        return self._model.answered(self._form(X), len(X), labels=True)
-
-    def _parameters(self) -> object:
-        return self._model._parameters()
-
-
 @dataclass(frozen=True)
-class ShapedTrainer(Trainer):
-    """Trains on records of some form that are given as rows.
+class ShapedTrainer(ReformedTrainer):
+    """Trains on records of some shape that are given as rows."""
 
-    Attributes
-    ----------
-    trainer : Trainer
-    form : Form
-    """
-
-    trainer: Trainer
     form: Form
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self.trainer.label
 
     @property
     def models_at_once(self) -> int:
@@ -137,23 +95,10 @@ class ShapedTrainer(Trainer):
     def _is_flat(self) -> bool:
         return self.form.single and len(self.form.shapes[0]) == 1
 
-    def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
-        """Train one model."""
-        model = self.trainer.train(self.form(X), y, rng=rng)
-        return ShapedModel(model, self.form)
-
-    def train_some(
-        self,
-        X: Inputs,
-        y: ArrayLike,
-        masks: TrainingSets | np.ndarray,
-        keys: Sequence[int],
-        *,
-        seed: int,
-    ) -> list[Model]:
+    def train_some(self, plan: TrainingPlan, keys: Sequence[int]) -> list[Model]:
         """Train the models with the given numbers."""
         if not self._is_flat:
-            return super().train_some(X, y, masks, keys, seed=seed)
-        rows = np.asarray(self.form(X))
-        trained = self.trainer.train_some(rows, y, masks, keys, seed=seed)
-        return [ShapedModel(model, self.form) for model in trained]
+            return super().train_some(plan, keys)
+        formed = replace(plan, X=np.asarray(self.form(plan.X)))
+        trained = self.trainer.train_some(formed, keys)
+        return [ReformedModel(model, self.form) for model in trained]

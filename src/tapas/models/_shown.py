@@ -11,7 +11,8 @@ from tapas.models._access import Access, AccessError
 from tapas.models._inputs import Inputs
 from tapas.models._model import Model
 from tapas.models._trainer import Trainer
-from tapas.models._training_sets import TrainingSets
+from tapas.models._training_plan import TrainingPlan
+from tapas.models._views import ModelView
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Shown:
         return seen / seen.sum(axis=1, keepdims=True)
 
 
-class ShownModel(Model):
+class ShownModel(ModelView):
     """A model of whose scores a part is shown, and nothing else but the predicted class.
 
     Parameters
@@ -64,20 +65,11 @@ class ShownModel(Model):
     def __init__(self, model: Model, shown: Shown) -> None:
         if not model.access.shows(Access.SCORES):
             raise AccessError(f"{model.label} shows labels only: there are no scores to show")
-        super().__init__(model.classes, access=Access.SCORES, batch_size=None)
-        self._model = model
+        super().__init__(model, access=Access.SCORES, batch_size=None)
         self._shown = shown
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._model.label
 
     def _scores(self, X: Inputs) -> np.ndarray:
         return self._shown.of(self._model.predict_proba(X))
-
-    def _labels(self, X: Inputs) -> np.ndarray:
-        return self._model.predict(X)
 
 
 @dataclass(frozen=True)
@@ -107,15 +99,7 @@ class ShownTrainer(Trainer):
         """Train one model."""
         return ShownModel(self.trainer.train(X, y, rng=rng), self.shown)
 
-    def train_some(
-        self,
-        X: Inputs,
-        y: ArrayLike,
-        masks: TrainingSets | np.ndarray,
-        keys: Sequence[int],
-        *,
-        seed: int,
-    ) -> list[Model]:
+    def train_some(self, plan: TrainingPlan, keys: Sequence[int]) -> list[Model]:
         """Train the models with the given numbers."""
-        trained = self.trainer.train_some(X, y, masks, keys, seed=seed)
+        trained = self.trainer.train_some(plan, keys)
         return [ShownModel(model, self.shown) for model in trained]

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tapas._random import integer_seed, seeded_globals, stream
+from tapas._random import integer_seed, seeded_globals
 from tapas.engine import TaskFailedError, Workers, run_tasks
 from tapas.errors import MechanismError, SchemaError
 from tapas.models._adapt import as_model
 from tapas.models._classes import as_labels, distinct_labels
-from tapas.models._inputs import Inputs, as_rows, some_rows
+from tapas.models._inputs import Inputs
 from tapas.models._model import Model
-from tapas.models._training_sets import ListedSets, TrainingSets
+from tapas.models._training_plan import TrainingPlan
 
 
 class Trainer(ABC):
@@ -38,27 +38,16 @@ class Trainer(ABC):
     def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
         """Train one model on the records `X` with classes `y`."""
 
-    def train_some(
-        self,
-        X: Inputs,
-        y: ArrayLike,
-        masks: TrainingSets | np.ndarray,
-        keys: Sequence[int],
-        *,
-        seed: int,
-    ) -> list[Model]:
+    def train_some(self, plan: TrainingPlan, keys: Sequence[int]) -> list[Model]:
         """Train the models with the given numbers, wherever this is called.
 
         Parameters
         ----------
-        X : array or DataFrame (n, d)
-        y : array-like (n,)
-        masks : TrainingSets or array of bool (r, n)
-            Which of the records each model is trained on.
+        plan : TrainingPlan
+            What each model is trained on.
         keys : sequence of int
             Numbers of the models: consecutive, from a multiple of `models_at_once` on, and at
             most that many.
-        seed : int
 
         Returns
         -------
@@ -66,14 +55,9 @@ class Trainer(ABC):
             All with the classes of `y` in sorted order; a class that a model never saw has
             probability zero.
         """
-        rows, labels, sets = checked_training_data(X, y, masks)
-        classes = distinct_labels(labels)
-        models = []
-        for key in keys:
-            own = np.flatnonzero(sets.mask(key))
-            model = self.train(some_rows(rows, own), labels[own], rng=stream(seed, key))
-            models.append(model.aligned(classes))
-        return models
+        classes = distinct_labels(plan.y)
+        lessons = map(plan.lesson, keys)
+        return [self.train(X, y, rng=rng).aligned(classes) for X, y, rng in lessons]
 
     def train_many(
         self,
@@ -102,8 +86,7 @@ class Trainer(ABC):
         list of Model
             As from `train_some`.
         """
-        rows, labels, sets = checked_training_data(X, y, masks)
-        task = _TrainingTask(self, rows, labels, sets, integer_seed(rng))
+        task = _TrainingTask(self, TrainingPlan.checked(X, y, masks, integer_seed(rng)))
         step = self.models_at_once
         stacks = [range(at, min(at + step, len(masks))) for at in range(0, len(masks), step)]
         made: dict[range, list[Model]] = {}
@@ -161,25 +144,10 @@ class _TrainingTask:
     """Trains the models of a stack; sent to each worker once."""
 
     trainer: Trainer
-    X: Inputs
-    y: np.ndarray
-    sets: TrainingSets
-    seed: int
+    plan: TrainingPlan
 
     def __call__(self, stack: range) -> list[Model]:
-        return self.trainer.train_some(self.X, self.y, self.sets, stack, seed=self.seed)
-
-
-def checked_training_data(
-    X: Inputs, y: ArrayLike, masks: TrainingSets | np.ndarray
-) -> tuple[Inputs, np.ndarray, TrainingSets]:
-    """Return records, labels and training sets that fit each other."""
-    rows, labels = as_rows(X), as_labels(y)
-    if len(rows) != len(labels):
-        raise SchemaError(f"X has {len(rows)} records and y has {len(labels)} labels")
-    if isinstance(masks, np.ndarray):
-        return rows, labels, ListedSets.checked(masks, len(rows))
-    return rows, labels, masks
+        return self.trainer.train_some(self.plan, stack)
 
 
 def _named(stack: range) -> str:

@@ -1,17 +1,65 @@
-"""Views of a model: less access, or other columns."""
+"""Views of a model: less access, other columns, or records in another form."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tapas._validate import listing
 from tapas.errors import SchemaError
 from tapas.models._access import Access, AccessError
 from tapas.models._classes import class_codes
 from tapas.models._inputs import Inputs
-from tapas.models._model import Model
+from tapas.models._model import BATCH_SIZE, Model
 from tapas.models._one_hot import OneHotInputs
+from tapas.models._trainer import Trainer
 
 
-class RestrictedModel(Model):
+class ModelView(Model):
+    """A model behind another: it is asked in its place, and counts what it is asked as well.
+
+    Parameters
+    ----------
+    model : Model
+        The one behind.
+    classes, access, batch_size, budget
+        As for `Model`; classes and access are by default those of the one behind.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        classes: np.ndarray | None = None,
+        access: Access | None = None,
+        batch_size: int | None = BATCH_SIZE,
+        budget: int | None = None,
+    ) -> None:
+        super().__init__(
+            model.classes if classes is None else classes,
+            access=access or model.access,
+            batch_size=batch_size,
+            budget=budget,
+        )
+        self._model = model
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return self._model.label
+
+    def _scores(self, X: Inputs) -> ArrayLike:
+        return self._model.predict_proba(X)
+
+    def _labels(self, X: Inputs) -> ArrayLike:
+        return self._model.predict(X)
+
+    def _parameters(self) -> object:
+        return self._model.parameters
+
+
+class RestrictedModel(ModelView):
     """A model seen through a release that shows less, with a query count of its own.
 
     Queries count here and on the model behind, whose budget holds as well.
@@ -23,25 +71,10 @@ class RestrictedModel(Model):
                 f"{model.label} shows {model.access.value} only and cannot be viewed with access "
                 f"to {access.value}; ask for access={model.access.value!r}"
             )
-        super().__init__(model.classes, access=access, batch_size=None, budget=budget)
-        self._model = model
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._model.label
-
-    def _scores(self, X: Inputs) -> np.ndarray:
-        return self._model.predict_proba(X)
-
-    def _labels(self, X: Inputs) -> np.ndarray:
-        return self._model.predict(X)
-
-    def _parameters(self) -> object:
-        return self._model.parameters
+        super().__init__(model, access=access, batch_size=None, budget=budget)
 
 
-class AlignedModel(Model):
+class AlignedModel(ModelView):
     """A model with its columns in another order, and zeros for classes it never saw."""
 
     def __init__(self, model: Model, classes: np.ndarray) -> None:
@@ -52,28 +85,16 @@ class AlignedModel(Model):
                 f"{listing(model.classes[positions < 0].tolist())} are missing from "
                 f"{listing(classes.tolist())}"
             )
-        super().__init__(classes, access=model.access, batch_size=None, budget=None)
-        self._model = model
+        super().__init__(model, classes=classes, batch_size=None)
         self._positions = positions
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._model.label
 
     def _scores(self, X: Inputs) -> np.ndarray:
         aligned = np.zeros((len(X), len(self.classes)))
         aligned[:, self._positions] = self._model.predict_proba(X)
         return aligned
 
-    def _labels(self, X: Inputs) -> np.ndarray:
-        return self._model.predict(X)
 
-    def _parameters(self) -> object:
-        return self._model.parameters
-
-
-class EncodedModel(Model):
+class EncodedModel(ModelView):
     """A model of numbers that is asked about data frames.
 
     Parameters
@@ -84,14 +105,8 @@ class EncodedModel(Model):
     """
 
     def __init__(self, model: Model, encoding: OneHotInputs) -> None:
-        super().__init__(model.classes, access=model.access)
-        self._model = model
+        super().__init__(model)
         self._encoding = encoding
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._model.label
 
     def _scores(self, X: Inputs) -> np.ndarray:
         return self._model.predict_proba(self._encoding(X))
@@ -99,5 +114,47 @@ class EncodedModel(Model):
     def _labels(self, X: Inputs) -> np.ndarray:
         return self._model.predict(self._encoding(X))
 
-    def _parameters(self) -> object:
-        return self._model.parameters
+
+class ReformedModel(ModelView):
+    """A model of records in a form of their own that is asked about rows.
+
+    Parameters
+    ----------
+    model : Model
+    form : callable
+        Turns rows into what the model takes.
+    """
+
+    def __init__(self, model: Model, form: Callable[[Inputs], object]) -> None:
+        super().__init__(model, batch_size=model.batch_size)
+        self._form = form
+
+    def _scores(self, X: Inputs) -> ArrayLike:
+        return self._model.answered(self._form(X), len(X))
+
+    def _labels(self, X: Inputs) -> ArrayLike:
+        return self._model.answered(self._form(X), len(X), labels=True)
+
+
+@dataclass(frozen=True)
+class ReformedTrainer(Trainer):
+    """Trains on records in a form of their own that are given as rows.
+
+    Attributes
+    ----------
+    trainer : Trainer
+    form : callable
+        Turns rows into what the trainer takes.
+    """
+
+    trainer: Trainer
+    form: Callable[[Inputs], Inputs]
+
+    @property
+    def label(self) -> str:
+        """Display name."""
+        return self.trainer.label
+
+    def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
+        """Train one model."""
+        return ReformedModel(self.trainer.train(self.form(X), y, rng=rng), self.form)

@@ -1,7 +1,7 @@
 """What shadow models rely on in a trainer, as checks that anybody can run on theirs."""
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import cloudpickle
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from tapas._random import integer_seed, seeded_globals, stream
 from tapas._spec import spec_of
 from tapas.errors import ConfigError
-from tapas.models import Classifier, Inputs, Model, SklearnTrainer, Trainer
+from tapas.models import Classifier, Inputs, Model, SklearnTrainer, Trainer, TrainingPlan
 from tapas.testing._check_model import answers, check_model
 from tapas.testing._promises import Promise, kept_promises
 
@@ -40,6 +40,9 @@ class _Training:
     def classes(self) -> np.ndarray:
         return np.unique(self.y)
 
+    def plan(self, seed: int = 1) -> TrainingPlan:
+        return TrainingPlan.checked(self.X, self.y, self.masks, seed)
+
     def stacks(self, trainer: Trainer) -> list[range]:
         step = trainer.models_at_once
         return [
@@ -49,10 +52,7 @@ class _Training:
 
     def trained(self, trainer: Trainer, seed: int = 1) -> list[Model]:
         """All models, stack by stack, here."""
-        made = [
-            trainer.train_some(self.X, self.y, self.masks, stack, seed=seed)
-            for stack in self.stacks(trainer)
-        ]
+        made = [trainer.train_some(self.plan(seed), stack) for stack in self.stacks(trainer)]
         return [model for stack in made for model in stack]
 
     def differ(self, first: list[Model], second: list[Model]) -> str | None:
@@ -109,7 +109,7 @@ def _repetition_breach(trainer: Trainer, training: _Training) -> str | None:
 
 def _order_breach(trainer: Trainer, training: _Training) -> str | None:
     made = {
-        stack: trainer.train_some(training.X, training.y, training.masks, stack, seed=1)
+        stack: trainer.train_some(training.plan(), stack)
         for stack in reversed(training.stacks(trainer))
     }
     models = [model for stack in training.stacks(trainer) for model in made[stack]]
@@ -144,13 +144,10 @@ def _globals_breach(trainer: Trainer, training: _Training) -> str | None:
 
 def _own_records_breach(trainer: Trainer, training: _Training) -> str | None:
     # Inputs of others get other classes, which no model that is not trained on them can notice.
-    outside, y = ~training.masks[0], training.y.copy()
+    plan, outside, y = training.plan(), ~training.masks[0], training.y.copy()
     y[outside] = np.roll(y[outside], 1)
     stack = training.stacks(trainer)[0]
-    first, second = (
-        trainer.train_some(training.X, labels, training.masks, stack, seed=1)[:1]
-        for labels in (training.y, y)
-    )
+    first, second = (trainer.train_some(asked, stack)[:1] for asked in (plan, replace(plan, y=y)))
     return training.differ(first, second)
 
 
@@ -177,7 +174,7 @@ def _data_breach(trainer: Trainer, training: _Training) -> str | None:
 
 def _identity_breach(trainer: Trainer, training: _Training) -> str | None:
     first = training.stacks(trainer)[0]
-    trainer.train_some(training.X, training.y, training.masks, first, seed=1)
+    trainer.train_some(training.plan(), first)
     before = spec_of(trainer)
     if before.doubts:
         return f"it cannot be told from others: {before.doubts[0]}"

@@ -11,14 +11,13 @@ from tapas.models import (
     FITS,
     Classifier,
     Form,
-    ListedModel,
-    ListedTrainer,
     Listing,
     Model,
     Records,
+    ReformedModel,
+    ReformedTrainer,
     ResidualModel,
     ResidualTrainer,
-    ShapedModel,
     ShapedTrainer,
     SklearnTrainer,
     Trainer,
@@ -89,7 +88,7 @@ class Shaped(Rows):
 
     def model(self, model: object) -> Model:
         """Given the shape."""
-        return ShapedModel(as_model(model), self.form)
+        return ReformedModel(as_model(model), self.form)
 
     def trainer(self, trainer: TrainerLike) -> Trainer | None:
         """Given the shape."""
@@ -115,12 +114,12 @@ class Listed(Rows):
 
     def model(self, model: object) -> Model:
         """Given the texts."""
-        return ListedModel(as_model(model), self.listing)
+        return ReformedModel(as_model(model), self.listing)
 
     def trainer(self, trainer: TrainerLike) -> Trainer | None:
         """Given the texts."""
         made = super().trainer(trainer)
-        return None if made is None else ListedTrainer(made, self.listing)
+        return None if made is None else ReformedTrainer(made, self.listing)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from tapas.game import (
     Setting,
     Trial,
 )
-from tapas.models import Access, Model, RecordEncoding, Records, Trainer
+from tapas.models import Access, Model, RecordEncoding, Records, Trainer, TrainingPlan
 from tapas.results import performance_table
 from tapas.threat_models._game_defaults import GameDefaults, names_of
 from tapas.threat_models._inputs_alone import told_by_inputs
@@ -295,12 +295,11 @@ class ModelMembershipGame(GameDefaults):
     def _trained(self, numbers: list[int]) -> list[Model]:
         if self.trainer is None:
             raise ThreatModelError("there are no shadow models without a trainer")
-        pool, plan = self._pool
+        pool, sets = self._pool
+        plan = TrainingPlan(pool.X, pool.y, sets, self._training_seed)
         try:
             with guarded(self.timeout):
-                models = self.trainer.train_some(
-                    pool.X, pool.y, plan, numbers, seed=self._training_seed
-                )
+                models = self.trainer.train_some(plan, numbers)
         except Exception as error:
             raise MechanismError(
                 f"training shadow model {numbers[0]} failed: {type(error).__name__}: {error}",

@@ -29,6 +29,7 @@ from tapas.models import (
     Records,
     SklearnTrainer,
     Trainer,
+    TrainingPlan,
     as_model,
 )
 from tapas.threat_models._game_defaults import GameDefaults
@@ -143,11 +144,10 @@ class PropertyGame(GameDefaults):
         position, drawn = PHASES.index(phase), self._seed_of(addresses[0])
         sets = replace(self.sets[position], seed=drawn)
         seed = integer_seed(part_stream(drawn, Parts.PROPERTY_TRAINING, position))
+        plan = TrainingPlan(self.records.X, self.records.y, sets, seed)
         try:
             with guarded(self.timeout):
-                models = self.trainer.train_some(
-                    self.records.X, self.records.y, sets, numbers, seed=seed
-                )
+                models = self.trainer.train_some(plan, numbers)
         except Exception as error:
             raise MechanismError(
                 f"training {phase} model {numbers[0]} failed: {type(error).__name__}: {error}",
