@@ -85,7 +85,8 @@ PUBLIC = {
         Goal ImportedAIA ImportedMIA LabelInferenceThreatModel MIALabeller
         MarginalSynthesis MembershipPlanting ModelAIA ModelBriefing ModelMIA
         ModelPropertyInference NoBoxKnowledge NoisyRecords ObservedAIA ObservedMIA Planting
-        PredictionsMIA QuerySynthesis Release ShadowData TableBriefing TargetedAIA TargetedMIA
+        PredictionsMIA QuasiIdentifierKnowledge QuerySynthesis Release ShadowData TableBriefing
+        TargetedAIA TargetedMIA
         ThreatModel TrainableThreatModel Trial TrialPolicy UncertainBoxKnowledge
         WhiteBoxKnowledge accepts_seed uses_documented_call run_mechanism""",
     "attacks": """DOMIAS RMIA Attack BlackBoxMIA CalibratedLossMIA CertaintyMIA ClosestDistanceAIA
@@ -93,7 +94,8 @@ PUBLIC = {
         CorrSetFeature DensityEstimator DistanceMetric EnsembleAttack EntropyMIA
         FeatureBasedSetClassifier GenLRA GroundhogAttack HammingDistance HistSetFeature
         ImputationAIA InferenceAttack LabelOnlyAIA LabelOnlyMIA LiRA LikelihoodAttack
-        LinkabilityAttack LocalNeighbourhoodAttack RecordEnsembleAttack SinglingOutAttack
+        LinkabilityAttack LocalNeighbourhoodAttack ReconstructionAttack RecordEnsembleAttack
+        SinglingOutAttack
         LocalNeighboursWithReference LossMIA LpDistance MarginalsAttack MixedDistance
         ModifiedEntropyMIA
         NaiveSetFeature NearnessAttack ProbabilityEstimationAttack PropertyClassifier QuantileMIA

@@ -17,6 +17,7 @@ from tapas.datasets import TabularDataset, load_sample
 from tapas.generators import Bootstrap, Generator, Raw
 from tapas.models import Records, SklearnTrainer
 from tapas.threat_models import (
+    AttackerKnowledgeOnData,
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
     CanaryMIA,
@@ -29,6 +30,7 @@ from tapas.threat_models import (
     ModelPropertyInference,
     NoBoxKnowledge,
     ObservedMIA,
+    QuasiIdentifierKnowledge,
     TargetedAIA,
     TargetedMIA,
     UncertainBoxKnowledge,
@@ -80,6 +82,12 @@ def _knowledge(leaky: bool, rest: TabularDataset) -> Any:
     return AuxiliaryDataKnowledge(rest, num_training_records=ROWS, seed=0)
 
 
+class ExactAndShown(ExactDataKnowledge):
+    """Knows all but the secret, and is shown it in every release."""
+
+    shows_identifiers = True
+
+
 def _box(leaky: bool, size: int = ROWS) -> BlackBoxKnowledge:
     return BlackBoxKnowledge(Raw() if leaky else Public(), size)
 
@@ -98,7 +106,14 @@ def _targeted_aia(
 
 
 def targeted_aia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
-    return _targeted_aia(leaky, seed, data, "sex", ("F", "M"))
+    """The other columns of all records are known."""
+    targets, rest = _people(data, 2)
+    knowledge: AttackerKnowledgeOnData = (
+        ExactAndShown(rest.take(range(ROWS), reset_index=True))
+        if leaky
+        else QuasiIdentifierKnowledge(rest, num_training_records=ROWS, seed=0)
+    )
+    return TargetedAIA(knowledge, targets, "sex", ("F", "M"), _box(leaky), seed=seed)
 
 
 def targeted_aia_of_many(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:

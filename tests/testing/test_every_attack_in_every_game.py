@@ -59,6 +59,7 @@ LEAST = {
     "ClosestDistanceAIA": 0.99,
     "LocalNeighbourhoodAttack": 0.99,
     "LocalNeighboursWithReference": 0.6,  # others are near synthetic records as often as not
+    "ReconstructionAttack": 0.9,
     "RecordEnsembleAttack": 0.9,
     "SinglingOutAttack": 0.85,
     "LinkabilityAttack": 0.9,

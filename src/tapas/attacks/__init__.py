@@ -53,6 +53,7 @@ from tapas.attacks.tables._nearest_record import nearest_record_diagnostics
 from tapas.attacks.tables._nearness import NearnessAttack
 from tapas.attacks.tables._neighbours_with_reference import LocalNeighboursWithReference
 from tapas.attacks.tables._probability_estimation import ProbabilityEstimationAttack
+from tapas.attacks.tables._reconstruction import ReconstructionAttack
 from tapas.attacks.tables._record_ensemble import RecordEnsembleAttack
 from tapas.attacks.tables._synthetic_predictor import SyntheticPredictorAttack
 
@@ -99,6 +100,7 @@ __all__ = [
     "QuantileMIA",
     "QueryAttack",
     "RandomTargetedQueryFeature",
+    "ReconstructionAttack",
     "RecordEnsembleAttack",
     "RehearsedMIA",
     "RuleBasedMIA",

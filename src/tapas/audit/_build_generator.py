@@ -24,6 +24,7 @@ from tapas.threat_models import (
     CanaryMIA,
     ExactDataKnowledge,
     NoBoxKnowledge,
+    QuasiIdentifierKnowledge,
     TargetedAIA,
     TargetedMIA,
     WhiteBoxKnowledge,
@@ -104,9 +105,14 @@ def _knowledge(
             f"{where}.records is {records}, but with split {wanted.split:g} of {len(data)} rows "
             f"the smaller side has {smaller}"
         )
-    knowledge = AuxiliaryDataKnowledge(
-        data, wanted.split, num_training_records=records, seed=config.seed
-    )
+    known = wanted.data == "identifiers"
+    if known and config.goal.attribute is None:
+        raise ConfigError(
+            f"{where}.data: identifiers tells who is in the private data, so it is for a goal of "
+            f"attribute: use auxiliary"
+        )
+    kind = QuasiIdentifierKnowledge if known else AuxiliaryDataKnowledge
+    knowledge = kind(data, wanted.split, num_training_records=records, seed=config.seed)
     return knowledge, records
 
 

@@ -330,13 +330,14 @@ class DataPart(Part):
 class KnowledgePart(Part):
     """What the attacker knows."""
 
-    data: Literal["auxiliary", "exact"] = Field(
+    data: Literal["auxiliary", "exact", "identifiers"] = Field(
         default="auxiliary",
-        description="Other records of the population, or all but the secret",
+        description="Other records of the population; or all but the secret; or others, and all "
+        "columns of the private records but the sensitive one",
     )
     split: OpenShare = Field(default=0.5, description="Share of the table that the attacker holds")
     records: PositiveInt | None = Field(
-        default=None, description="Size of each private dataset (auxiliary only)"
+        default=None, description="Size of each private dataset (not with exact)"
     )
     mechanism: Literal["black-box", "no-box", "white-box"] = "black-box"
 

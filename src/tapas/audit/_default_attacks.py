@@ -22,6 +22,7 @@ from tapas.attacks import (
     LiRA,
     LossMIA,
     PropertyClassifier,
+    ReconstructionAttack,
     RecordEnsembleAttack,
     RehearsedMIA,
     RuleBasedMIA,
@@ -81,4 +82,5 @@ def _usual(setting: Setting) -> list[Attack]:
         return [ClosestDistanceMIA(criterion=("threshold", 0)), attribute]
     closest = ClosestDistanceAIA() if kind == "attribute" else ClosestDistanceMIA()
     inside = [LikelihoodAttack()] if setting.likelihood else []
-    return [closest, GroundhogAttack(), EnsembleAttack(), *inside]
+    solved = [ReconstructionAttack()] if setting.identifiers else []
+    return [closest, GroundhogAttack(), EnsembleAttack(), *inside, *solved]

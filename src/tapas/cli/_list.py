@@ -9,6 +9,7 @@ import click
 _KNOWLEDGE = {
     "data: auxiliary": "AuxiliaryDataKnowledge",
     "data: exact": "ExactDataKnowledge",
+    "data: identifiers": "QuasiIdentifierKnowledge",
     "mechanism: black-box": "BlackBoxKnowledge",
     "mechanism: no-box": "NoBoxKnowledge",
     "mechanism: white-box": "WhiteBoxKnowledge",

@@ -101,7 +101,8 @@ generator:
   # records: 1000             # size of each release; that of the private data by default
 
 knowledge:                    # what the attacker knows
-  data: auxiliary             # auxiliary: other people's records; exact: all but the secret
+  data: auxiliary             # auxiliary: other people's records; exact: all but the secret;
+                              # identifiers: others, and all columns but the sensitive one
   split: 0.5                  # share of the table that the attacker holds
   # records: 500              # size of each private dataset
   mechanism: black-box        # black-box: can run the generator; no-box: cannot; white-box

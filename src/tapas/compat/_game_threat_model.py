@@ -383,8 +383,9 @@ class _AsSeen:
 
 
 def _handed_out(trial: Trial) -> object:
-    """What the doors give: a copy of the data, or the whole release in a white-box setting."""
-    if trial.release.mechanism is not None:
-        return trial.release
-    data = trial.release.data
+    """What the doors give: a copy of the data, or the whole release where it is more than data."""
+    release = trial.release
+    if release.mechanism is not None or release.identifiers is not None:
+        return release
+    data = release.data
     return data.copy() if isinstance(data, TabularDataset) else data

@@ -40,6 +40,8 @@ class Needs:
         Whether each such record must be in the training set of some of them.
     mechanism : bool
         Whether it reads the fitted mechanism.
+    identifiers : bool
+        Whether it reads the private records without their sensitive value.
     inputs : {"", "read", "change"}
         Whether it reads the inputs of a model's records, or asks about records with other inputs.
     """
@@ -54,6 +56,7 @@ class Needs:
     references: int = 0
     inside: bool = False
     mechanism: bool = False
+    identifiers: bool = False
     inputs: InputsUse = ""
 
 
@@ -80,6 +83,8 @@ class Setting:
         Whether they are trained on judged records.
     mechanism : bool
         Whether releases carry the fitted mechanism.
+    identifiers : bool
+        Whether they carry the private records without their sensitive value.
     likelihood : bool
         Whether that tells how likely it finds records (``log_factors``).
     coins : bool
@@ -102,6 +107,7 @@ class Setting:
     references: int = 0
     inside: bool = False
     mechanism: bool = False
+    identifiers: bool = False
     likelihood: bool = False
     coins: bool = False
     budget: int | None = None
@@ -198,6 +204,11 @@ def _missing(needs: Needs, label: str, setting: Setting) -> list[str]:
         found.append(
             f"{label} reads the fitted mechanism, which is not released: play it with "
             f"WhiteBoxKnowledge"
+        )
+    if needs.identifiers and not setting.identifiers:
+        found.append(
+            f"{label} knows the other columns of all private records, which this attacker does "
+            f"not: play it with QuasiIdentifierKnowledge (knowledge.data: identifiers)"
         )
     return found
 

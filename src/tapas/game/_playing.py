@@ -141,8 +141,8 @@ class Player:
         """Play what is missing of the first `count` trials; return those that did not fail.
 
         With observers, each sees every release. Without, the data of every release is kept, and
-        releases that are not remembered as they are (those with the fitted mechanism) are put
-        into `whole`.
+        releases that are not remembered as they are (those with more than data) are put into
+        `whole`.
         """
         return self._played(phase, count, {one.key: one for one in observers}, whole)
 
@@ -192,7 +192,7 @@ class Player:
     @cached_property
     def _replays(self) -> bool:
         """Whether a release is more than its data, so that it must be made again to be seen."""
-        return self.game.setting.mechanism
+        return self.game.setting.mechanism or self.game.setting.identifiers
 
     def _work(self, phase: Phase, missing: list[int]) -> list[Work]:
         """Items of work: whole stacks of trials that are played together."""

@@ -23,10 +23,13 @@ class Release:
         The synthetic data, or the trained model; None where it was not kept.
     mechanism : object, optional
         The fitted generator, in a white-box setting.
+    identifiers : TabularDataset, optional
+        The private records without their sensitive value, where the attacker knows them.
     """
 
     data: object
     mechanism: object = None
+    identifiers: TabularDataset | None = None
 
     @property
     def table(self) -> TabularDataset:

@@ -135,6 +135,8 @@ def _about_generator(knowledge: Mapping[str, Any]) -> list[str]:
         else f"{100 * float(knowledge.get('split', 0.5)):g}% of the table, which the private "
         "datasets are not drawn from"
     )
+    if knowledge.get("data") == "identifiers":
+        held += ", knows all columns of the private records but the sensitive one"
     said = [
         f"The attacker holds {held}, and {_MECHANISM[knowledge.get('mechanism', 'black-box')]}."
     ]

@@ -34,6 +34,7 @@ from tapas.attacks import (
     PropertyClassifier,
     QuantileMIA,
     QueryAttack,
+    ReconstructionAttack,
     RecordEnsembleAttack,
     RehearsedMIA,
     RuleBasedMIA,
@@ -82,6 +83,7 @@ def _on_tables() -> tuple[Attack, ...]:
             KernelDensity(bandwidth=0.2), "accuracy", "ProbabilityEstimation"
         ),
         SyntheticPredictorAttack(DecisionTreeClassifier(), "accuracy", "SyntheticPredictor"),
+        ReconstructionAttack(label="Reconstruction"),
         ShadowModellingAttack(naive, "ShadowModelling"),
         GroundhogAttack(model=RandomForestClassifier(20), label="Groundhog"),
         SubsetAttack(number=60, label="Subsets"),

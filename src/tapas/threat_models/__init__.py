@@ -7,6 +7,7 @@ from tapas.threat_models._data_knowledge import (
     AttackerKnowledgeWithLabel,
     AuxiliaryDataKnowledge,
     ExactDataKnowledge,
+    QuasiIdentifierKnowledge,
 )
 from tapas.threat_models._imported import ImportedAIA, ImportedMIA
 from tapas.threat_models._label_inference import LabelInferenceThreatModel
@@ -69,6 +70,7 @@ __all__ = [
     "ObservedMIA",
     "Planting",
     "PredictionsMIA",
+    "QuasiIdentifierKnowledge",
     "QuerySynthesis",
     "Release",
     "ShadowData",

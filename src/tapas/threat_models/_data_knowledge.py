@@ -29,6 +29,8 @@ class AttackerKnowledgeOnData(ABC):
     """
 
     is_exact = False
+    # Whether releases come with the private records, less their sensitive value.
+    shows_identifiers = False
     _label = "Unnamed knowledge"
 
     @property
@@ -189,6 +191,21 @@ class AuxiliaryDataKnowledge(AttackerKnowledgeOnData):
     def __spec__(self) -> Mapping[str, object]:
         # The seed made the split, which the tables tell.
         return {name: value for name, value in vars(self).items() if name != "seed"}
+
+
+class QuasiIdentifierKnowledge(AuxiliaryDataKnowledge):
+    """The attacker knows all of the private records but their sensitive value.
+
+    For attribute inference: in every trial, attacks find these columns of all private records as
+    ``release.identifiers``, beside the auxiliary data.
+
+    Parameters
+    ----------
+    dataset, auxiliary_split, aux_data, test_data, num_training_records, seed
+        See `AuxiliaryDataKnowledge`.
+    """
+
+    shows_identifiers = True
 
 
 class ExactDataKnowledge(AttackerKnowledgeOnData):

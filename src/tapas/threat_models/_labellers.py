@@ -134,6 +134,13 @@ class PlantingLabeller(AttackerKnowledgeWithLabel):
         """Display name: that of the data knowledge."""
         return self.attacker_knowledge.label
 
+    def identifiers(self, dataset: Dataset) -> TabularDataset | None:
+        """The private records as the attacker knows them, where they are known; unlabelled."""
+        if not self.attacker_knowledge.shows_identifiers or not isinstance(dataset, TabularDataset):
+            return None
+        known = masked(dataset, self.goal)
+        return TabularDataset.from_table(known.table.with_index(), known.description)
+
 
 class MIALabeller(PlantingLabeller):
     """Private datasets with, or without, each target.
@@ -155,6 +162,11 @@ class MIALabeller(PlantingLabeller):
         generate_pairs: bool = True,
         replace_target: bool = False,
     ) -> None:
+        if attacker_knowledge.shows_identifiers:
+            raise ThreatModelError(
+                "QuasiIdentifierKnowledge tells which records are private, so it is for attribute "
+                "inference: use TargetedAIA, or AuxiliaryDataKnowledge"
+            )
         self.target_records = parsed_targets(target_records)
         self.replace_target = replace_target
         self.relation = "replace" if replace_target else "add/remove"

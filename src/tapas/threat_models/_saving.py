@@ -24,6 +24,7 @@ from tapas.threat_models._data_knowledge import (
     AttackerKnowledgeOnData,
     AuxiliaryDataKnowledge,
     ExactDataKnowledge,
+    QuasiIdentifierKnowledge,
 )
 from tapas.threat_models._label_inference import LabelInferenceThreatModel
 from tapas.threat_models._labellers import AIALabeller, MIALabeller, PlantingLabeller
@@ -41,6 +42,7 @@ from tapas.threat_models._targeted import TargetedAIA, TargetedMIA, TargetedThre
 MANIFEST = "threat-model.json"
 FORMAT = 2
 _BOXES = {box.__name__: box for box in (BlackBoxKnowledge, NoBoxKnowledge, WhiteBoxKnowledge)}
+_SPLITS = {kind.__name__: kind for kind in (AuxiliaryDataKnowledge, QuasiIdentifierKnowledge)}
 _log = logging.getLogger(__name__)
 
 Described = dict[str, Any]
@@ -172,7 +174,7 @@ def _described_data(
 ) -> Described:
     tables: dict[str, object] = {}
     described: Described = {"kind": type(knowledge).__name__, "label": knowledge.label}
-    if type(knowledge) is AuxiliaryDataKnowledge:
+    if isinstance(knowledge, AuxiliaryDataKnowledge) and type(knowledge) in _SPLITS.values():
         tables = {"aux": knowledge.aux_data, "test": knowledge.test_data}
         described |= {"seed": knowledge.seed, "records": knowledge.num_training_records}
     elif type(knowledge) is ExactDataKnowledge:
@@ -279,8 +281,8 @@ def _rebuilt_data(
 ) -> AttackerKnowledgeOnData:
     if given.attacker_knowledge_data is not None:
         return given.attacker_knowledge_data
-    if stored["kind"] == "AuxiliaryDataKnowledge":
-        return AuxiliaryDataKnowledge(
+    if stored["kind"] in _SPLITS:
+        return _SPLITS[stored["kind"]](
             aux_data=table("aux", stored["aux_label"]),
             test_data=table("test", stored["test_label"]),
             num_training_records=stored["records"],

@@ -108,6 +108,8 @@ class TargetedGame(GameDefaults):
             auxiliary=isinstance(briefing, TableBriefing)
             and isinstance(briefing.auxiliary, TabularDataset),
             mechanism=self.mechanism.exposes_mechanism,
+            identifiers=isinstance(self.data, PlantingLabeller)
+            and self.data.attacker_knowledge.shows_identifiers,
             likelihood=isinstance(self.mechanism, WhiteBoxKnowledge)
             and isinstance(self.mechanism.generator, TellsLikelihood),
             coins=self.judges_together,
@@ -257,7 +259,8 @@ class TargetedGame(GameDefaults):
         if isinstance(output, TabularDataset):
             # Row labels could tell where rows came from, and frames are large: keep neither.
             output = TabularDataset.from_table(output.table.with_index(), output.description)
-        return Release(output, mechanism)
+        known = self.data.identifiers(dataset) if isinstance(self.data, PlantingLabeller) else None
+        return Release(output, mechanism, known)
 
     def _refuse_other_shapes(self, output: object, dataset: Dataset) -> None:
         """A release of other columns, or of fewer or more records than were asked for, is none."""
