@@ -35,6 +35,7 @@ class Attack(AttackDoors, ABC):
     """
 
     _is_base_of_attacks: ClassVar[bool] = True
+    _label: str | None = None
     # Attributes that what `observe` sees depends on: attacks that agree in them share what was
     # observed. None is all of them.
     observation_depends_on: ClassVar[tuple[str, ...] | None] = None
@@ -77,8 +78,8 @@ class Attack(AttackDoors, ABC):
 
     @property
     def label(self) -> str:
-        """Display name."""
-        return "Unnamed Attack"
+        """Display name: `_label`, unless a subclass gives its own."""
+        return self._label or "Unnamed Attack"
 
     def __str__(self) -> str:
         return self.label

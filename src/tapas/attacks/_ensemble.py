@@ -135,11 +135,6 @@ class EnsembleAttack(Attack):
             mechanism=any(one.mechanism for one in needs),
         )
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
     def observer(self, briefing: Briefing, samples: Samples) -> EnsembleObserver:
         """What all members see."""
         return EnsembleObserver(tuple(one.observer(briefing, samples) for one in self.attacks))

@@ -198,11 +198,6 @@ class ShadowModellingAttack(Attack):
             return probabilities[:, 1] if probabilities.shape[1] == 2 else probabilities
         return arranged(probabilities, classes, self._secrets(classes))
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
     # -- inside ------------------------------------------------------------------------------
 
     @property

@@ -110,11 +110,6 @@ class SubsetAttack(Attack):
         """Tables, and the same targets in several training releases."""
         return Needs(goals=("membership", "attribute"), repeated=True)
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
     def observer(self, briefing: Briefing, samples: Samples) -> SubsetObserver:
         """Counts for all targets of a release together."""
         return SubsetObserver(self.number, self.order)

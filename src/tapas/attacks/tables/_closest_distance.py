@@ -26,11 +26,6 @@ class _ClosestDistance(TrainableThresholdAttack):
         self.distance = FittingDistance() if distance is None else distance
         self._label = label or f"ClosestDistance({self.distance.label}, {self.criterion})"
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
 
 class ClosestDistanceMIA(_ClosestDistance):
     """Membership inference from the nearest synthetic record.

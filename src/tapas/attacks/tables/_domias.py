@@ -72,11 +72,6 @@ class DOMIAS(TrainableThresholdAttack):
         kernel = MixedKernel.between(synthetic, reference, self.bandwidth)
         return kernel.log_density(targets, synthetic) - kernel.log_density(targets, reference)
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
 
 def _checked_bandwidth(bandwidth: float | None) -> float | None:
     if bandwidth is None:

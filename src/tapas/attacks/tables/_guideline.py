@@ -83,11 +83,6 @@ class InferenceAttack(TrainableThresholdAttack):
             right.append(_guessed(targets, synthetic, second))
         return np.concatenate(right).mean(axis=0)
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
 
 class LinkabilityAttack(TrainableThresholdAttack):
     """Whether two parts of a record lead to the same released records.
@@ -144,11 +139,6 @@ class LinkabilityAttack(TrainableThresholdAttack):
             return np.zeros(len(targets))
         one, other = (_nearest(targets, synthetic, part, self.neighbours) for part in parts)
         return (one[:, :, None] == other[:, None, :]).any(axis=(1, 2)).astype(float)
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
 
 
 class SinglingOutAttack(TrainableThresholdAttack):
@@ -209,11 +199,6 @@ class SinglingOutAttack(TrainableThresholdAttack):
             mine, others, asked = cells.keys(columns)
             found += (count_equal(asked, mine) > 0) & (count_equal(asked, others) == 0)
         return found / len(sets)
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
 
 
 def _halves(columns: Sequence[str]) -> tuple[list[str], list[str]]:

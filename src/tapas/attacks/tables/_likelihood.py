@@ -76,11 +76,6 @@ class LikelihoodAttack(Attack):
         """Fitted mechanisms, and the same targets in several training releases."""
         return Needs(goals=("membership", "attribute"), repeated=True, mechanism=True)
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
     def observer(self, briefing: Briefing, samples: Samples) -> LikelihoodObserver:
         """The factors of all targets of a release together."""
         return LikelihoodObserver()

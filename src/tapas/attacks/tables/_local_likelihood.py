@@ -71,8 +71,3 @@ class GenLRA(TrainableThresholdAttack):
             alike = kernel.log_kernel(targets, synthetic.take(near[:, column]))
             found += np.logaddexp(0.0, alike - dense[position[:, column]])
         return found
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label

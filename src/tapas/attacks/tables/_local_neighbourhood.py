@@ -91,11 +91,6 @@ class LocalNeighbourhoodAttack(TrainableThresholdAttack):
             [np.asarray(self.distance(block, synthetic)) <= self.radius for block in blocks]
         )
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
 
 def _checked_radius(radius: float) -> float:
     if not isinstance(radius, Real) or isinstance(radius, bool) or not float(radius) >= 0:

@@ -137,11 +137,6 @@ class MarginalsAttack(TrainableThresholdAttack):
             counted.update({tuple(sorted(columns)) for columns in generator.selected_columns()})
         return {columns: times / self.fits for columns, times in sorted(counted.items())}
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
 
 def coded(
     tables: Sequence[TabularDataset], known: TabularDataset

@@ -65,11 +65,6 @@ class NearnessAttack(Attack):
         """Tables, and the same targets in several training releases."""
         return Needs(goals=("membership", "attribute"), repeated=True)
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
     def observer(self, briefing: Briefing, samples: Samples) -> NearnessObserver:
         """Nearness of all targets of a release together."""
         return NearnessObserver()

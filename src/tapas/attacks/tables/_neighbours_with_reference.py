@@ -96,8 +96,3 @@ class LocalNeighboursWithReference(TrainableThresholdAttack):
         radius = np.partition(both, number, axis=1)[:, [number]]
         synthetic = (near <= radius).sum(axis=1) / sizes[0]
         return synthetic / (synthetic + (far <= radius).sum(axis=1) / sizes[1])
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label

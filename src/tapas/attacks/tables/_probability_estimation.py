@@ -75,8 +75,3 @@ class ProbabilityEstimationAttack(TrainableThresholdAttack):
         density.fit(release.table)
         scores = np.asarray(density.score(targets), dtype=float).reshape(len(targets))
         return np.where(np.isnan(scores), -np.inf, scores)
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label

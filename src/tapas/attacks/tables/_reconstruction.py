@@ -73,11 +73,6 @@ class ReconstructionAttack(TrainableThresholdAttack):
         training = self.criterion.kind != "threshold"
         return Needs(goals=self.goals, training=training, identifiers=True)
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
     def observe(
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:

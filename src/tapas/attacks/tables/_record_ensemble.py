@@ -58,11 +58,6 @@ class RecordEnsembleAttack(Attack):
         """A release, reference data, and secrets to learn from."""
         return Needs(goals=("membership",), auxiliary=True)
 
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
-
     def observe(
         self, release: Release, briefing: Briefing, *, rng: np.random.Generator
     ) -> np.ndarray:

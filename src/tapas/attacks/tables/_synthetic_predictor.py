@@ -103,8 +103,3 @@ class SyntheticPredictorAttack(TrainableThresholdAttack):
         found = np.zeros((len(asked), len(ranks)))
         found[:, np.argsort(ranks)[model.classes_]] = class_probabilities(model, asked)
         return found
-
-    @property
-    def label(self) -> str:
-        """Display name."""
-        return self._label
