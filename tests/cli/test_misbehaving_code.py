@@ -75,6 +75,40 @@ def test_code_that_ends_its_process_never_passes(name: str, tmp_path: Path) -> N
     assert "Traceback" not in done.stderr
 
 
+SURROUNDINGS = "os.chdir('/'); os.umask(0); sys.stdout = sys.stderr = None; os.fork()"
+
+
+def test_code_that_changes_its_surroundings_changes_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    found = {}
+    for folder, words in {"calm": "pass", "changed": SURROUNDINGS}.items():
+        monkeypatch.delitem(sys.modules, "zoo", raising=False)
+        own = {"use": "zoo:odd", "parameters": {"words": words}}
+        write_audit(tmp_path, "exits with 0", generator=own, trials={"train": 4, "test": 10})
+        assert run(["run", "audit.yaml", "--n-jobs", "1", "--quiet", "--folder", folder]) == 0
+        assert run(["verify", folder]) == 0
+        found[folder] = json.loads(Path(folder, "record.json").read_text())["subjects"]
+    assert found["changed"] == found["calm"]
+    assert not [path for path in Path("changed").rglob("*") if path.stat().st_mode & 0o022]
+
+
+def test_a_run_folder_that_code_takes_away_is_not_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "zoo", raising=False)
+    words = "import shutil; shutil.rmtree('audit-run', ignore_errors=True); os.mkdir('audit-run')"
+    own = {"use": "zoo:odd", "parameters": {"words": words}}
+    write_audit(tmp_path, "exits with 0", generator=own, trials={"train": 4, "test": 10})
+    assert run(["run", "audit.yaml", "--n-jobs", "1", "--quiet"]) == 4
+    assert "was changed by something else" in capsys.readouterr().err
+    assert not Path("audit-run", "seal.json").exists()
+
+
 def test_a_check_holds_code_to_its_time(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(
         "import time\n"

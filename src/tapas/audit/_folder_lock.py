@@ -40,6 +40,16 @@ class FolderLock:
                 )
             time.sleep(0.05)
 
+    @property
+    def is_in_place(self) -> bool:
+        """Whether what is locked is still what the folder holds."""
+        try:
+            return self._file is not None and os.path.samestat(
+                os.fstat(self._file.fileno()), os.stat(self._file.name)
+            )
+        except OSError:
+            return False
+
     def release(self) -> None:
         """Let others in."""
         if self._file is not None:

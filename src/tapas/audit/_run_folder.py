@@ -44,7 +44,7 @@ class RunFolder:
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder)
-        self._finished = False
+        self._finished, self._asked = False, ""
         self._lock = FolderLock(self.folder)
         try:
             check_manifest(self.folder / MANIFEST_FILE)
@@ -68,7 +68,10 @@ class RunFolder:
         self._store.close()
         try:
             if self._finished and error is None:
+                self._refuse_other_content()
                 write_seal(self.folder)
+        except StoreError:
+            raise
         except OSError as problem:
             raise _unwritable(self.folder, problem) from problem
         finally:
@@ -76,15 +79,16 @@ class RunFolder:
 
     def begin(self, question: Mapping[str, Plain]) -> None:
         """Note what is asked."""
+        self._asked = digest_of(dict(question))
         manifest = {
             "format": STORE_FORMAT,
-            "fingerprint": digest_of(dict(question)),
+            "fingerprint": self._asked,
             "started": now(),
             "versions": provenance(),
         }
         try:
             break_seal(self.folder)
-            self._set_aside(str(manifest["fingerprint"]))
+            self._set_aside(self._asked)
             self._store.save(QUESTION, Entry(notes={"question": dict(question)}))
             _files.write_text(self.folder / MANIFEST_FILE, json.dumps(manifest, indent=1))
             _files.write_text(self.folder / QUESTION_FILE, json.dumps(dict(question), indent=1))
@@ -149,6 +153,21 @@ class RunFolder:
         except OSError as error:
             raise _unwritable(self.folder, error) from error
         self._finished = True
+
+    def _refuse_other_content(self) -> None:
+        """Code of the audit may have written here, too."""
+        try:
+            with FolderStore(self.folder) as store:
+                asked = digest_of(store.load(QUESTION).notes["question"])
+            said = _files.read_json(self.folder / MANIFEST_FILE, LARGEST_MANIFEST)["fingerprint"]
+            whole = asked == said == self._asked and self._lock.is_in_place
+        except (StoreError, ValueError, KeyError, TypeError, FileNotFoundError):
+            whole = False
+        if not whole:
+            raise StoreError(
+                f"{self.folder} was changed by something else while the run was under way: run "
+                f"again, into another folder if this is refused"
+            )
 
 
 def _unwritable(folder: Path, error: OSError) -> StoreError:

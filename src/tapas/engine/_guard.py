@@ -1,11 +1,13 @@
 """Code that is not ours: whatever way it ends, that is its own failure and nobody else's."""
 
 import ctypes
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from tapas.errors import TapasError
@@ -38,6 +40,9 @@ class _State:
 def guarded(seconds: float | None = None) -> Iterator[None]:
     """Run foreign code; what would end this process, or pass for a request to, is an error of it.
 
+    The working folder, the mask of file modes and the standard streams are put back afterwards. A
+    copy of this process that the code forked, and let run on, ends here.
+
     Parameters
     ----------
     seconds : float, optional
@@ -45,7 +50,7 @@ def guarded(seconds: float | None = None) -> Iterator[None]:
         catches everything is ended from outside, where somebody supervises this process.
     """
     try:
-        with _time_limit(seconds):
+        with _surroundings_put_back(), _time_limit(seconds):
             yield
     except KeyboardInterrupt:
         if not _State.watched or _State.requested is not None:
@@ -58,6 +63,27 @@ def guarded(seconds: float | None = None) -> Iterator[None]:
         _pass_on_request()
         raise CodeExitError(f"it raised {_named(error)}") from error
     _pass_on_request()
+
+
+@contextmanager
+def _surroundings_put_back() -> Iterator[None]:
+    process, streams = os.getpid(), (sys.stdout, sys.stderr)
+    shared = threading.current_thread() is not threading.main_thread()  # with code in other threads
+    mask, folder = 0o077, "."
+    if not shared:
+        os.umask(mask := os.umask(mask))
+        with suppress(OSError):
+            folder = os.getcwd()
+    try:
+        yield
+    finally:
+        if os.getpid() != process:
+            os._exit(1)
+        if not shared:
+            sys.stdout, sys.stderr = streams
+            os.umask(mask)
+            with suppress(OSError):
+                os.chdir(folder)
 
 
 def _named(error: BaseException) -> str:
