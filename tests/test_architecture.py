@@ -28,10 +28,11 @@ LINE_OF = {room: line for line, rooms in enumerate(LINES) for room in rooms}
 HEAVY = ("pandas", "sklearn", "matplotlib", "scipy", "torch", "dask", "rich")
 
 PUBLIC = {
-    "datasets": """MISSING_CODE Column DataDescription Dataset EncodedTable RandomSource
-        Reading TableFile TabularDataset TabularRecord choices_from_words create_canary load_sample
-        locate most_isolated nearest_row pack_table rare_combinations read_file read_frame
-        read_schema_beside read_table record_isolation select_vulnerable_records unpack_table
+    "datasets": """MISSING_CODE Column DataDescription Dataset DescribedFiles EncodedTable
+        RandomSource Reading TableFile TabularDataset TabularRecord choices_from_words
+        create_canary describe_files load_sample locate most_isolated nearest_row pack_table
+        rare_combinations read_file read_frame read_schema_beside read_table read_together
+        record_isolation select_vulnerable_records shared_description unpack_table
         write_table""",
     "engine": """FAILURES CodeExitError Entry FolderStore LostError MemoryStore Progress Silent
         Snapshot Store TaskFailedError TimeLimitError Workers damaged_entries end_family
@@ -41,10 +42,8 @@ PUBLIC = {
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
         GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw
         ReprosynGenerator SDVGenerator SmartNoiseGenerator Smote discrete_laplace""",
-    "audit": """Audit AuditFile CheckReport DescribedFiles ReplayedTrial StopEarly Subject
-        audit_file_schema audit_from_values build_audit describe_files judge_file load_audit
-        read_audit_file
-        read_together usable_names
+    "audit": """Audit AuditFile CheckReport ReplayedTrial StopEarly Subject audit_file_schema
+        audit_from_values build_audit judge_file load_audit read_audit_file usable_names
         repair_run replay_run verify_run""",
     "testing": """BrokenPromiseError DomainFromData FloatingPointLaplace GaussianCount
         GeneratorCheck KnownEvent KnownMechanism LaplaceCount NoiseDividedByRows NoisyHistogram
@@ -323,9 +322,9 @@ def test_importing_tapas_loads_nothing_heavy() -> None:
 
 def test_importing_the_rooms_loads_only_what_all_of_them_need() -> None:
     rooms = ", ".join(f"tapas.{room}" for line in LINES[1:-1] for room in sorted(line))
-    late = ("matplotlib", "torch", "dask", "sklearn", "scipy.stats", "scipy.optimize")
+    late = ("matplotlib", "torch", "dask", "sklearn", "scipy.special", "scipy.optimize", "asyncio")
     code = (
-        f"import sys, {rooms}; tapas.generators.Raw(); "
+        f"import sys, {rooms}; tapas.generators.Raw(); tapas.attacks.GroundhogAttack(); "
         f"loaded = [name for name in {late!r} if name in sys.modules]; "
         "sys.exit(', '.join(loaded) or 0)"
     )

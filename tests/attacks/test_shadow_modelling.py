@@ -13,6 +13,8 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from tapas._spec import spec_of
+from tapas.attacks.features._groundhog import GroundhogAttack
 from tapas.attacks.features._hist_feature import HistSetFeature
 from tapas.attacks.features._naive_feature import NaiveSetFeature
 from tapas.attacks.features._query_feature import RandomTargetedQueryFeature
@@ -676,6 +678,18 @@ def test_a_feature_based_classifier_refuses_arguments_in_the_wrong_place():
         FeatureBasedSetClassifier(LogisticRegression(), NaiveSetFeature())
     with pytest.raises(ConfigError, match="classifier must be"):
         FeatureBasedSetClassifier(NaiveSetFeature(), RandomForestClassifier)
+
+
+def _usual_forest():
+    return RandomForestClassifier(n_estimators=100)
+
+
+def test_a_classifier_that_is_made_later_is_the_same_attack():
+    attack = GroundhogAttack()
+    assert "classifier" not in vars(attack.classifier)
+    assert spec_of(attack) == spec_of(GroundhogAttack(model=_usual_forest()))
+    with pytest.raises(ConfigError, match="classifier must be"):
+        _ = FeatureBasedSetClassifier(NaiveSetFeature(), lambda: RandomForestClassifier).classifier
 
 
 def test_as_many_labels_as_datasets_are_needed():

@@ -1,5 +1,8 @@
 """Values that tables trip over: mixed text and numbers, odd characters, odd types."""
 
+import csv
+import io
+import random
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +12,10 @@ import pytest
 
 from tapas.datasets import (
     DataDescription,
+    Reading,
     TabularDataset,
     nearest_row,
+    read_file,
     read_table,
     write_table,
 )
@@ -171,3 +176,21 @@ def test_the_nearest_row_agrees_on_most_columns_and_numbers_agree_nearly() -> No
         pd.DataFrame({"word": ["a"], "number": [51.5], "other": ["r"]}), data.description
     )
     assert nearest_row(data.table, far.table) == (0, ("word",))
+
+
+def test_plain_text_is_cut_as_by_the_csv_module(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    pieces = ["a", " ", "NA", "é", "", "\u2028", "\x0b", "'", "#", "0"]
+    for number in range(60):
+        mark, end, width = rng.choice(",;|"), rng.choice(["\n", "\r\n", "\r"]), 2 + number % 3
+        rows = [
+            ["".join(rng.choices(pieces, k=2)) + "." for _ in range(width)]
+            for _ in range(1 + number % 5)
+        ]
+        text = end.join([mark.join("abcd"[:width]), *map(mark.join, rows)]) + end * (number % 3)
+        file = tmp_path / "table.csv"
+        file.write_text(text, encoding="utf-8", newline="")
+        reading = Reading(header=True, delimiter=mark, dates="text", index=False)
+        found = read_file(file, reading=reading).frame
+        cut = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row]
+        assert [list(found.columns), *found.to_numpy().tolist()] == cut

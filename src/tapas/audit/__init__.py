@@ -8,25 +8,21 @@ from tapas.audit._config_names import usable_names
 from tapas.audit._judging import judge_file
 from tapas.audit._replaying import ReplayedTrial, replay_run
 from tapas.audit._stopping import StopEarly
-from tapas.audit._tables import DescribedFiles, describe_files, read_together
 from tapas.audit._verifying import repair_run, verify_run
 
 __all__ = [
     "Audit",
     "AuditFile",
     "CheckReport",
-    "DescribedFiles",
     "ReplayedTrial",
     "StopEarly",
     "Subject",
     "audit_file_schema",
     "audit_from_values",
     "build_audit",
-    "describe_files",
     "judge_file",
     "load_audit",
     "read_audit_file",
-    "read_together",
     "repair_run",
     "replay_run",
     "usable_names",

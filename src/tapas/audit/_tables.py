@@ -2,12 +2,10 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from tapas._random import Parts, part_stream
 from tapas._spec import Plain
@@ -24,6 +22,7 @@ from tapas.datasets import (
     locate,
     read_file,
     read_schema_beside,
+    shared_description,
 )
 from tapas.errors import ConfigError, TapasError, TapasWarning
 
@@ -168,7 +167,7 @@ class Tables:
         if self._declared is not None:
             dropped = set(self._config.data.drop)
             return self._declared.view(n for n in self._declared.columns if n not in dropped)
-        return _described({path: file.frame for path, file in self._files.items()})
+        return shared_description({path: file.frame for path, file in self._files.items()})
 
     def _without_columns(self, data: TabularDataset) -> TabularDataset:
         dropped = self._config.data.drop
@@ -194,49 +193,6 @@ class Tables:
                 f"cannot compare: describe one as categories in a schema (data.schema)"
             )
         return left
-
-
-@dataclass(frozen=True)
-class DescribedFiles:
-    """Files, and the description that they share."""
-
-    description: DataDescription
-    files: Mapping[Path, TableFile]
-
-
-def describe_files(files: Sequence[Path]) -> DataDescription:
-    """One description for several files; a category may occur in any of them."""
-    return read_together(files).description
-
-
-def read_together(
-    files: Sequence[Path], reading: Reading | None = None, drop: Sequence[str] = ()
-) -> DescribedFiles:
-    """Files and the one description of them; a schema beside the first is taken as it is."""
-    declared = read_schema_beside(locate(files[0])[0], files[0].stem)
-    found = {file: read_file(locate(file)[0], declared, reading, drop=drop) for file in files}
-    if declared is None:
-        return DescribedFiles(_described({f: t.frame for f, t in found.items()}), found)
-    kept = declared.view(name for name in declared.columns if name not in drop)
-    for table in found.values():
-        TabularDataset(table.frame, kept)
-    return DescribedFiles(kept, found)
-
-
-def _described(frames: Mapping[Path, pd.DataFrame]) -> DataDescription:
-    first, *_ = frames
-    columns = list(frames[first].columns)
-    for file, frame in frames.items():
-        if set(frame.columns) != set(columns):
-            different = sorted(set(columns).symmetric_difference(frame.columns))
-            raise ConfigError(
-                f"{file} and {first} must have the same columns, but differ in "
-                f"{', '.join(different[:5])}: drop what only one of them has (--drop, data.drop)"
-            )
-    if not columns:
-        raise ConfigError(f"{first}: no column is left: drop fewer")
-    whole = pd.concat(frames.values(), ignore_index=True)[columns] if len(frames) > 1 else None
-    return DataDescription.infer(frames[first] if whole is None else whole, first.stem)
 
 
 def _about(data: TabularDataset) -> dict[str, Plain]:

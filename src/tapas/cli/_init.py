@@ -53,9 +53,8 @@ def command(
     The schema of the table is inferred and written beside the audit file; correct it where it is
     wrong. Nothing is overwritten.
     """
-    from tapas.audit import read_together
     from tapas.cli._templates import audit_text
-    from tapas.datasets import Reading
+    from tapas.datasets import Reading, read_together
     from tapas.errors import ConfigError
 
     others = (holdout, released) if kind == "files" else ()

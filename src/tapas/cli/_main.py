@@ -1,5 +1,6 @@
 """The command group, its exit codes, and how errors are told."""
 
+import gc
 import importlib
 import os
 import shlex
@@ -70,6 +71,7 @@ def group(debug: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
+    gc.set_threshold(100_000, 20, 100)  # loaded packages and tables are no garbage
     given = list(sys.argv[1:] if arguments is None else arguments)
     forgive()
     command = next((word for word in given if not word.startswith("-")), "")

@@ -11,6 +11,12 @@ from tapas.datasets._npz import pack_table, read_table, unpack_table, write_tabl
 from tapas.datasets._reading import Reading, choices_from_words
 from tapas.datasets._rows import RandomSource
 from tapas.datasets._samples import load_sample
+from tapas.datasets._several_files import (
+    DescribedFiles,
+    describe_files,
+    read_together,
+    shared_description,
+)
 from tapas.datasets._tabular import TabularDataset, TabularRecord
 from tapas.datasets._vulnerable import most_isolated, record_isolation, select_vulnerable_records
 
@@ -19,6 +25,7 @@ __all__ = [
     "Column",
     "DataDescription",
     "Dataset",
+    "DescribedFiles",
     "EncodedTable",
     "RandomSource",
     "Reading",
@@ -27,6 +34,7 @@ __all__ = [
     "TabularRecord",
     "choices_from_words",
     "create_canary",
+    "describe_files",
     "load_sample",
     "locate",
     "most_isolated",
@@ -37,8 +45,10 @@ __all__ = [
     "read_frame",
     "read_schema_beside",
     "read_table",
+    "read_together",
     "record_isolation",
     "select_vulnerable_records",
+    "shared_description",
     "unpack_table",
     "write_table",
 ]

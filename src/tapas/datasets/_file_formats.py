@@ -73,7 +73,7 @@ def cells_of_text(text: str, reading: Reading, expected: Expected) -> Cells:
     if not text.strip("\r\n"):
         return Cells(pd.DataFrame())
     rows, delimiter, notes = split_cells(text, reading, expected)
-    return Cells(pd.DataFrame(rows, dtype=object), False, delimiter, notes)
+    return Cells(rows, False, delimiter, notes)
 
 
 def _decompressed(content: bytes) -> bytes:

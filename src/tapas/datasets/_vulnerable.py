@@ -75,7 +75,7 @@ def _candidates(vectors: np.ndarray, k: int, neighbours: int) -> np.ndarray:
     rounding = _ROUNDING * float(vectors[0] @ vectors[0])
     known: dict[int, float] = {}
     order, start, stop = cells.first[alive], 0, 1
-    while len(alive) > k and start < len(cells):
+    while len(alive) > 2 * k and start < len(cells):  # of so few all distances are known at once
         for some, others in cells.visits(order[:, start:stop]):
             rows = alive[some]
             found = _closest(vectors[rows], vectors[others], rows, others, neighbours)

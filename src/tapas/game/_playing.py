@@ -1,6 +1,5 @@
 """Play what is missing of a game, and remember it in a ledger."""
 
-import asyncio
 import sys
 import warnings
 from collections.abc import Callable, Coroutine, Sequence
@@ -379,6 +378,8 @@ async def _run_coroutines(
     num_concurrent: int,
     progress: Progress,
 ) -> None:
+    import asyncio
+
     limit = asyncio.Semaphore(num_concurrent)
     game = task.game
     if not isinstance(game, PlaysConcurrently):
@@ -400,6 +401,8 @@ async def _run_coroutines(
 
 def run_coroutine(coroutine: Coroutine[object, object, object]) -> object:
     """Run to the end on a loop of our own, also where a loop is already running."""
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

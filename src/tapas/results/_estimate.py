@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betaincinv
+import scipy
 
 from tapas._random import stream
 from tapas.results._measures import Measure
@@ -131,6 +131,6 @@ def _without_spread(measure: Measure, value: float, units: int, confidence: floa
         return Estimate(value, lowest, highest)
     span, tail = highest - lowest, (1 - confidence) / 2
     count = (value - lowest) / span * units
-    low = betaincinv(count, units - count + 1, tail) if count > 0 else 0.0
-    high = betaincinv(count + 1, units - count, 1 - tail) if count < units else 1.0
+    low = scipy.special.betaincinv(count, units - count + 1, tail) if count > 0 else 0.0
+    high = scipy.special.betaincinv(count + 1, units - count, 1 - tail) if count < units else 1.0
     return Estimate(value, lowest + span * float(low), lowest + span * float(high))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 from tapas.results._estimate import Estimate
 from tapas.stats import mean_auc_influences, runs_needed
@@ -60,8 +60,8 @@ class LearningCurve:
     @property
     def trials_to_certify(self) -> float:
         """Test trials that certify a leak about a target of mean exposure, nine times in ten."""
-        shift = np.sqrt(2) * ndtri(min(max(self.forecast, 0.5), 0.999))
-        rates = ndtr(shift + ndtri(_RATES))
+        shift = np.sqrt(2) * scipy.special.ndtri(min(max(self.forecast, 0.5), 0.999))
+        rates = scipy.special.ndtr(shift + scipy.special.ndtri(_RATES))
         best = int(np.argmax((rates - _RATES) / np.sqrt(rates * (1 - rates) + 1e-9)))
         return 2 * runs_needed(float(rates[best]), float(_RATES[best]), 0.0)
 

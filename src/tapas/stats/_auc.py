@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, expit, logit, ndtri
 
 from tapas.errors import StatisticsError
 from tapas.stats._counts import check_level, check_scores
@@ -65,9 +65,12 @@ def auc_interval(
         variance = float(above.var(ddof=1) / ones.size + below.var(ddof=1) / zeros.size)
     if variance <= 0:
         return _as_share(value, fewest / 2 if paired else fewest, alpha)
-    z = -float(ndtri(alpha / 2))
-    half, centre = z * math.sqrt(variance) / (value * (1 - value)), float(logit(value))
-    low, high = float(expit(centre - half)), float(expit(centre + half))
+    z = -float(scipy.special.ndtri(alpha / 2))
+    half, centre = (
+        z * math.sqrt(variance) / (value * (1 - value)),
+        float(scipy.special.logit(value)),
+    )
+    low, high = float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half))
     if not paired:
         ends = _newcombe(value, ones.size, zeros.size, z)
         low, high = min(low, ends[0]), max(high, ends[1])
@@ -100,7 +103,9 @@ def _newcombe(value: float, num_positive: int, num_negative: int, z: float) -> t
 
 def _as_share(value: float, num_trials: float, alpha: float) -> Interval:
     wins = value * num_trials
-    low = float(betaincinv(wins, num_trials - wins + 1, alpha / 2)) if wins > 0 else 0.0
+    low = (
+        float(scipy.special.betaincinv(wins, num_trials - wins + 1, alpha / 2)) if wins > 0 else 0.0
+    )
     missed = num_trials - wins
-    high = float(betaincinv(wins + 1, missed, 1 - alpha / 2)) if missed > 0 else 1.0
+    high = float(scipy.special.betaincinv(wins + 1, missed, 1 - alpha / 2)) if missed > 0 else 1.0
     return WidenedInterval(low, high, value)

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from tapas.stats._auc import placements
 from tapas.stats._counts import check_level, check_scores
@@ -45,5 +45,5 @@ def auc_gain_interval(
     above, below = (np.subtract(*sides) for sides in zip(first, second, strict=True))
     value = float(above.mean())
     variance = above.var(ddof=1) / above.size + below.var(ddof=1) / below.size
-    half = -float(ndtri(alpha / 2)) * math.sqrt(variance)
+    half = -float(scipy.special.ndtri(alpha / 2)) * math.sqrt(variance)
     return Interval(max(-1.0, value - half), min(1.0, value + half), value)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainccinv, gammaln, xlogy
 
 from tapas._validate import check_choice
 from tapas.stats._bound import EpsilonBound
@@ -194,7 +194,7 @@ def _checked_ranks(n: int) -> IntArray:
 
 
 def _rank_limits(ranks: IntArray, n: int, level: float) -> FloatArray:
-    return betainccinv(ranks, n - ranks + 1.0, level)
+    return scipy.special.betainccinv(ranks, n - ranks + 1.0, level)
 
 
 def _berk_jones_level(n: int, tail: float) -> float:
@@ -225,10 +225,10 @@ def _all_hold(n: int, ranks: IntArray, limits: FloatArray) -> float:
         state, first = state[behind:], first + behind
     missing = n - first - np.arange(state.size)
     rest = n * (1 - limits[-1])
-    ends = np.exp(xlogy(missing, rest) - rest - gammaln(missing + 1))
-    return float(state @ ends / np.exp(n * np.log(n) - n - gammaln(n + 1)))
+    ends = np.exp(scipy.special.xlogy(missing, rest) - rest - scipy.special.gammaln(missing + 1))
+    return float(state @ ends / np.exp(n * np.log(n) - n - scipy.special.gammaln(n + 1)))
 
 
 def _poisson(mean: float, most: int) -> FloatArray:
     counts = np.arange(most + 1)
-    return np.exp(xlogy(counts, mean) - mean - gammaln(counts + 1))
+    return np.exp(scipy.special.xlogy(counts, mean) - mean - scipy.special.gammaln(counts + 1))

@@ -1,8 +1,10 @@
 """E3: a credible bound from independent Jeffreys posteriors."""
 
+from functools import cache
+
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import betaincc, betaincinv
 
 __all__ = ["bayes_epsilon"]
 
@@ -10,7 +12,13 @@ FloatArray = NDArray[np.float64]
 
 _LARGEST = 60.0
 _STEPS = 48
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
+
+
+@cache
+def quadrature(number: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of Gauss and Legendre on the unit interval."""
+    nodes, weights = np.polynomial.legendre.leggauss(number)
+    return (1 + nodes) / 2, weights / 2
 
 
 def bayes_epsilon(
@@ -27,14 +35,15 @@ def bayes_epsilon(
     so the bound reads as E1 does. FPR is integrated over its posterior
     quantiles, FNR in closed form.
     """
+    nodes, weights = quadrature(128)
     tp, num_positive, fp, num_negative = np.broadcast_arrays(tp, num_positive, fp, num_negative)
-    fpr = betaincinv(fp[..., None] + 0.5, (num_negative - fp)[..., None] + 0.5, (1 + _NODES) / 2)
+    fpr = scipy.special.betaincinv(fp[..., None] + 0.5, (num_negative - fp)[..., None] + 0.5, nodes)
     misses, hits = (num_positive - tp)[..., None] + 0.5, tp[..., None] + 0.5
 
     def mass(epsilon: FloatArray) -> FloatArray:
         growth = np.exp(epsilon)[..., None]
         least = np.maximum(1 - delta - growth * fpr, (1 - delta - fpr) / growth)
-        return betaincc(misses, hits, np.clip(least, 0.0, 1.0)) @ (_WEIGHTS / 2)
+        return scipy.special.betaincc(misses, hits, np.clip(least, 0.0, 1.0)) @ weights
 
     low, high = np.zeros(tp.shape), np.full(tp.shape, _LARGEST)
     for _ in range(_STEPS):

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
 
 from tapas._random import resolve_seed, stream
 from tapas._validate import check_choice, check_count
@@ -171,9 +171,9 @@ def _bca_levels(
         return levels
     below = np.mean(replicates < value) + np.mean(replicates == value) / 2
     edge = 1 / (2 * replicates.size)
-    bias = ndtri(np.clip(below, edge, 1 - edge))
+    bias = scipy.special.ndtri(np.clip(below, edge, 1 - edge))
     spread = np.nanmean(jackknife) - jackknife[~np.isnan(jackknife)]
     scale = np.sum(spread**2) ** 1.5
     acceleration = np.sum(spread**3) / (6 * scale) if scale > 0 else 0.0
-    shifted = bias + ndtri(levels)
-    return ndtr(bias + shifted / (1 - acceleration * shifted))
+    shifted = bias + scipy.special.ndtri(levels)
+    return scipy.special.ndtr(bias + shifted / (1 - acceleration * shifted))

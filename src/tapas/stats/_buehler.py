@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, gammaln, xlog1py, xlogy
 
 from tapas.stats._clopper_pearson import epsilon_from_limits
 from tapas.stats._intervals import upper_limit_table
@@ -103,9 +103,9 @@ class _Tail:
         high = np.full(fpr.shape, _LOGIT_LIMIT)
         for _ in range(steps):
             middle = (low + high) / 2
-            above = self._probability(most, weights, expit(middle)) > self.alpha
+            above = self._probability(most, weights, scipy.special.expit(middle)) > self.alpha
             low, high = np.where(above, middle, low), np.where(above, high, middle)
-        epsilon = epsilon_from_limits(fpr, expit(high), self.delta)
+        epsilon = epsilon_from_limits(fpr, scipy.special.expit(high), self.delta)
         return np.where(reachable, epsilon, np.inf)
 
     def _probability(self, most: IntArray, weights: FloatArray, fnr: FloatArray) -> FloatArray:
@@ -121,11 +121,17 @@ def _binomial_window(n: int, rate: FloatArray) -> tuple[IntArray, FloatArray]:
     width = min(n, int(7 * np.sqrt(n)) + 40)
     start = np.clip(np.round(n * rate).astype(np.int64) - width // 2, 0, n - width)
     counts = start[:, None] + np.arange(width + 1)
-    log_mass = xlogy(counts, rate[:, None]) + xlog1py(n - counts, -rate[:, None])
+    log_mass = scipy.special.xlogy(counts, rate[:, None]) + scipy.special.xlog1py(
+        n - counts, -rate[:, None]
+    )
     return counts, np.exp(_log_choose(n)[counts] + log_mass)
 
 
 @lru_cache(maxsize=8)
 def _log_choose(n: int) -> FloatArray:
     k = np.arange(n + 1)
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return (
+        scipy.special.gammaln(n + 1)
+        - scipy.special.gammaln(k + 1)
+        - scipy.special.gammaln(n - k + 1)
+    )

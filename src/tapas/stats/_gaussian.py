@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr, ndtri
 
 from tapas.errors import StatisticsError
 from tapas.stats._counts import plain
@@ -29,7 +29,7 @@ def gaussian_epsilon(
     fpr_high = upper_limit(fp, num_negative, alpha / 2)
     fnr_high = upper_limit(num_positive - tp, num_positive, alpha / 2)
     # Each quantile alone may be minus infinity, never plus: limits are above 0.
-    mu = -ndtri(fpr_high) - ndtri(fnr_high)
+    mu = -scipy.special.ndtri(fpr_high) - scipy.special.ndtri(fnr_high)
     return np.asarray(gaussian_epsilon_from_mu(mu, delta))
 
 
@@ -61,8 +61,8 @@ def gaussian_epsilon_from_mu(mu: ArrayLike, delta: float) -> Any:
 
 
 def _log_delta(epsilon: FloatArray, mu: FloatArray) -> FloatArray:
-    first = log_ndtr(-epsilon / mu + mu / 2)
-    second = epsilon + log_ndtr(-epsilon / mu - mu / 2)
+    first = scipy.special.log_ndtr(-epsilon / mu + mu / 2)
+    second = epsilon + scipy.special.log_ndtr(-epsilon / mu - mu / 2)
     with np.errstate(divide="ignore"):
         return first + np.log(-np.expm1(np.minimum(second - first, 0.0)))
 

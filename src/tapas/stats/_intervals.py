@@ -5,8 +5,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainccinv, betaincinv, ndtri
 
 from tapas._validate import check_choice
 from tapas.stats._counts import check_counts, check_level, plain
@@ -81,7 +81,7 @@ def upper_limit(k: ArrayLike, n: ArrayLike, tail: ArrayLike) -> NDArray[np.float
     """Return the rate at which `k` or fewer successes have probability `tail`."""
     successes, trials = np.broadcast_arrays(np.asarray(k, float), np.asarray(n, float))
     full = successes >= trials
-    limit = betainccinv(successes + 1, np.where(full, 1.0, trials - successes), tail)
+    limit = scipy.special.betainccinv(successes + 1, np.where(full, 1.0, trials - successes), tail)
     return np.where(full, 1.0, limit)
 
 
@@ -89,7 +89,7 @@ def lower_limit(k: ArrayLike, n: ArrayLike, tail: ArrayLike) -> NDArray[np.float
     """Return the rate at which `k` or more successes have probability `tail`."""
     successes, trials = np.broadcast_arrays(np.asarray(k, float), np.asarray(n, float))
     none = successes <= 0
-    limit = betaincinv(np.where(none, 1.0, successes), trials - successes + 1, tail)
+    limit = scipy.special.betaincinv(np.where(none, 1.0, successes), trials - successes + 1, tail)
     return np.where(none, 0.0, limit)
 
 
@@ -130,7 +130,7 @@ def advantage_interval(
 
 
 def _wilson(k: int, n: int, alpha: float) -> tuple[float, float, float]:
-    z = -float(ndtri(alpha / 2))
+    z = -float(scipy.special.ndtri(alpha / 2))
     rate = k / n
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))

@@ -1,8 +1,8 @@
 """E5 and E6: bounds from many canaries in one run."""
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc, expit, ndtr, ndtri
 
 from tapas._validate import check_count
 from tapas.errors import StatisticsError
@@ -83,10 +83,10 @@ def _one_run_p_value(
 ) -> float:
     if num_correct == 0:
         return 1.0
-    rate = float(expit(epsilon))
-    p_value = float(bdtrc(num_correct - 1, num_guesses, rate))
+    rate = float(scipy.special.expit(epsilon))
+    p_value = float(scipy.special.bdtrc(num_correct - 1, num_guesses, rate))
     if delta > 0:
-        at_most = bdtr(np.arange(num_correct, dtype=float), num_guesses, rate)
+        at_most = scipy.special.bdtr(np.arange(num_correct, dtype=float), num_guesses, rate)
         reach = np.arange(1, num_correct + 1)
         below = np.concatenate([at_most[-2::-1], [0.0]])
         p_value += 2 * num_canaries * delta * float(np.max((at_most[-1] - below) / reach))
@@ -162,7 +162,9 @@ def _is_impossible(
     right = np.full(mu.shape, alpha * num_correct / num_canaries)
     wrong = np.full(mu.shape, alpha * (num_guesses - num_correct) / num_canaries)
     for count in range(num_correct - 1, -1, -1):
-        forced = np.maximum(wrong, ndtr(ndtri(np.minimum(right, 1.0)) - mu))
+        forced = np.maximum(
+            wrong, scipy.special.ndtr(scipy.special.ndtri(np.minimum(right, 1.0)) - mu)
+        )
         right = right + count / (num_guesses - count) * (forced - wrong)
         wrong = forced
     return right + wrong > num_guesses / num_canaries

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, bdtrc
 
 from tapas._validate import check_probability
 from tapas.errors import StatisticsError
@@ -127,8 +127,8 @@ def _stated_rate(
     size = ranked.size
     counts = np.arange(size)
     # At most k of the negatives are above the (k + 1)-th: its FPR exceeds `fpr` with this chance.
-    strict = np.flatnonzero(bdtr(counts, size, fpr) <= tail)
-    loose = np.flatnonzero(bdtrc(counts, size, fpr) <= tail)
+    strict = np.flatnonzero(scipy.special.bdtr(counts, size, fpr) <= tail)
+    loose = np.flatnonzero(scipy.special.bdtrc(counts, size, fpr) <= tail)
     low, high = 0.0, 1.0
     if strict.size:
         low = _limit(int(np.sum(ones > ranked[strict[-1]])), ones.size, tail, paired)

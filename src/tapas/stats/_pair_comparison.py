@@ -1,8 +1,8 @@
 """How often a member scores above a non-member: one number that bounds epsilon."""
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from tapas._random import stream
 from tapas.stats._gaussian import gaussian_epsilon_from_mu
@@ -45,5 +45,5 @@ def pair_epsilon(wins: float, pairs: int, alpha: float, delta: float) -> float:
 def pair_gaussian_epsilon(wins: int, pairs: int, alpha: float, delta: float) -> float:
     """Return the same for Gaussian mechanisms, where a win has chance Phi(mu / sqrt 2)."""
     low = float(lower_limit(wins, pairs, alpha)) if pairs else 0.0
-    mu: NDArray[np.float64] = np.sqrt(2) * ndtri(max(low, 0.5))
+    mu: NDArray[np.float64] = np.sqrt(2) * scipy.special.ndtri(max(low, 0.5))
     return float(gaussian_epsilon_from_mu(mu, delta))

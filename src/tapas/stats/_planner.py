@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import bdtr
 
 from tapas._validate import check_probability
 from tapas.errors import StatisticsError
@@ -100,7 +100,7 @@ def audit_power(
     fpr_high = upper_limit(fp, num_trials, alpha / 2)
     fnr_high = upper_limit(fn, num_trials, alpha / 2)
     most = fn[0] + outcome_boundary(claim, fpr_high, fnr_high, delta)
-    reached = np.where(most >= 0, bdtr(np.maximum(most, 0), num_trials, 1 - tpr), 0.0)
+    reached = np.where(most >= 0, scipy.special.bdtr(np.maximum(most, 0), num_trials, 1 - tpr), 0.0)
     return float(binom.pmf(fp, num_trials, fpr) @ reached)
 
 

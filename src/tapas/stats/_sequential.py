@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincc, betaln, expit, logsumexp
 
 from tapas.errors import ConfigError, StatisticsError
+from tapas.stats._bayes import quadrature
 from tapas.stats._bound import EpsilonBound
 from tapas.stats._counts import check_level
 from tapas.stats._intervals import Interval, WidenedInterval
@@ -18,8 +19,6 @@ BoolArray = NDArray[np.bool_]
 
 _LOGIT_LIMIT = 40.0
 _STEPS = 48
-_X, _WEIGHTS = np.polynomial.legendre.leggauss(200)
-_NODES, _LOG_WEIGHTS = (1 + _X) / 2, np.log(_WEIGHTS / 2)
 
 
 class _Path(NamedTuple):
@@ -211,14 +210,14 @@ class SequentialEpsilon:
 
 
 def _accuracy_limit(epsilon: float, delta: float) -> tuple[float, float]:
-    rest = (1 - delta) * float(expit(-epsilon))
+    rest = (1 - delta) * float(scipy.special.expit(-epsilon))
     return 1 - rest, rest
 
 
 def _epsilon_at_logit(logit: float, delta: float) -> float:
     if logit >= _LOGIT_LIMIT:
         return float(np.inf)
-    return _epsilon_at(float(expit(logit)), float(expit(-logit)), delta)
+    return _epsilon_at(float(scipy.special.expit(logit)), float(scipy.special.expit(-logit)), delta)
 
 
 def _epsilon_at(right: float, wrong: float, slack: float) -> float:
@@ -236,7 +235,9 @@ def _lower_logit(path: _Path, alpha: float, start: float, delta: float | None) -
     """
 
     def reached(logit: float) -> NDArray[np.bool_]:
-        wealth = _log_wealth(path, float(expit(logit)), float(expit(-logit)), delta)
+        wealth = _log_wealth(
+            path, float(scipy.special.expit(logit)), float(scipy.special.expit(-logit)), delta
+        )
         return wealth >= -np.log(alpha)
 
     low, high = start, _LOGIT_LIMIT
@@ -263,22 +264,29 @@ def _log_wealth(path: _Path, rate: float, rest: float, delta: float | None) -> F
     if not half.any():
         right, wrong = path.right, path.wrong
         with np.errstate(divide="ignore"):
-            mixed = betaln(right + 1, wrong + 1) + np.log(betaincc(right + 1, wrong + 1, rate))
+            mixed = scipy.special.betaln(right + 1, wrong + 1) + np.log(
+                scipy.special.betaincc(right + 1, wrong + 1, rate)
+            )
         return mixed - (wrong + 1) * np.log(rest) - right * np.log(rate)
     # Bets on nodes of a quadrature are bets too: the bound stays valid, not only approximately.
-    up, down = 1 + rest / rate * _NODES, 1 - _NODES
-    bets = np.outer(path.right, np.log(up)) + np.outer(path.wrong, np.log(down)) + _LOG_WEIGHTS
-    mean = logsumexp(bets + np.outer(half, np.log((up + down) / 2)), axis=1)
+    nodes, weights = quadrature(200)
+    up, down = 1 + rest / rate * nodes, 1 - nodes
+    bets = np.outer(path.right, np.log(up)) + np.outer(path.wrong, np.log(down)) + np.log(weights)
+    mean = scipy.special.logsumexp(bets + np.outer(half, np.log((up + down) / 2)), axis=1)
     if delta is None:
         return mean
     # An event that is seen in both worlds costs the bettor on it, one seen in neither nothing but
     # delta; the second is taken at its largest, so that wealth falls as the tested rate rises.
     with np.errstate(divide="ignore"):
-        lost, spared = np.log(up + down - 1), np.log(1 - delta * _NODES)
-    event = logsumexp(bets + _outer(path.first, lost) + _outer(path.second, spared), axis=1)
-    complement = logsumexp(bets + _outer(path.second, lost) + _outer(path.first, spared), axis=1)
+        lost, spared = np.log(up + down - 1), np.log(1 - delta * nodes)
+    event = scipy.special.logsumexp(
+        bets + _outer(path.first, lost) + _outer(path.second, spared), axis=1
+    )
+    complement = scipy.special.logsumexp(
+        bets + _outer(path.second, lost) + _outer(path.first, spared), axis=1
+    )
     shares = np.log([[0.5], [0.25], [0.25]])
-    return logsumexp(np.stack([mean, event, complement]) + shares, axis=0)
+    return scipy.special.logsumexp(np.stack([mean, event, complement]) + shares, axis=0)
 
 
 def _outer(counts: FloatArray, logs: FloatArray) -> FloatArray:

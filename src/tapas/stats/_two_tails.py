@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import bdtrc, gammaln
 
 from tapas.stats._trials import Trials
 
@@ -87,20 +87,24 @@ def tail_epsilon(counts: TailCounts, alpha: float, delta: float) -> float:
     told = 0
     spent = 0.0
     if delta > 0:
-        spent = float(bdtrc(told, counts.trials, delta))
+        spent = float(scipy.special.bdtrc(told, counts.trials, delta))
         while spent > _SPENT_ON_DELTA * alpha:
             told += 1
-            spent = float(bdtrc(told, counts.trials, delta)) if told < counts.trials else 0.0
+            spent = (
+                float(scipy.special.bdtrc(told, counts.trials, delta))
+                if told < counts.trials
+                else 0.0
+            )
     hits = counts.hits - told
     fewest, most = max(0, counts.members - counts.bottom), min(counts.top, counts.members)
     if not fewest < hits <= most:
         return 0.0
     support = np.arange(fewest, most + 1.0)
     ways = -(
-        gammaln(support + 1)
-        + gammaln(counts.top - support + 1)
-        + gammaln(counts.members - support + 1)
-        + gammaln(counts.bottom - counts.members + support + 1)
+        scipy.special.gammaln(support + 1)
+        + scipy.special.gammaln(counts.top - support + 1)
+        + scipy.special.gammaln(counts.members - support + 1)
+        + scipy.special.gammaln(counts.bottom - counts.members + support + 1)
     )
 
     def chance(epsilon: float) -> float:

@@ -11,8 +11,7 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtr
+import scipy
 
 from tapas._validate import check_count, check_probability, listing
 from tapas.datasets import Dataset, TabularDataset
@@ -171,7 +170,7 @@ class GaussianCount(CountMechanism):
     @property
     def rates(self) -> tuple[float, float]:
         """Chances of an answer of at least 1 from 1 and from 0."""
-        return 0.5, float(ndtr(-1 / self.sigma))
+        return 0.5, float(scipy.special.ndtr(-1 / self.sigma))
 
     @property
     def label(self) -> str:
@@ -244,4 +243,4 @@ def _gaussian_sigma(epsilon: float, delta: float) -> float:
     def excess(log_sigma: float) -> float:
         return float(gaussian_epsilon_from_mu(math.exp(-log_sigma), delta)) - epsilon
 
-    return math.exp(brentq(excess, -8, 20))
+    return math.exp(scipy.optimize.brentq(excess, -8, 20))

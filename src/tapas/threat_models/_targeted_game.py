@@ -1,6 +1,5 @@
 """The game about chosen records: draw private data, plant secrets, run the mechanism."""
 
-import asyncio
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -200,6 +199,8 @@ class TargetedGame(GameDefaults):
 
     async def play_concurrently(self, address: Address) -> Trial:
         """The same, giving way to other trials while the mechanism waits."""
+        import asyncio
+
         dataset, secrets = self.data.draw_labelled(address)
         try:
             with guarded():

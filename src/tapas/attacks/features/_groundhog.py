@@ -62,7 +62,7 @@ class GroundhogAttack(ShadowModellingAttack):
         super().__init__(
             FeatureBasedSetClassifier(
                 _default_features(flags) if features is None else features,
-                _random_forest() if chosen is None else chosen,
+                _random_forest if chosen is None else chosen,
             ),
             label=label or "Groundhog",
         )

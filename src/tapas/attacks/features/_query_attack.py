@@ -54,7 +54,7 @@ class QueryAttack(ShadowModellingAttack):
         self.number = check_count(number, "number", minimum=1)
         self.seed = seed
         features = RandomTargetedQueryFeature(None, USUAL_ORDER, number, seed=seed)
-        forest = _random_forest() if model is None else model
+        forest = _random_forest if model is None else model
         super().__init__(FeatureBasedSetClassifier(features, forest), label=label or "Queries")
 
     def observer(self, briefing: Briefing, samples: Samples) -> FeatureObserver:

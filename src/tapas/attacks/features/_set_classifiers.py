@@ -2,9 +2,11 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from functools import cached_property
+from types import FunctionType
+from typing import Self, cast
 
 import numpy as np
 
@@ -112,7 +114,8 @@ class FeatureBasedSetClassifier(SetClassifier):
     ----------
     features : SetFeature
     classifier : scikit-learn classifier
-        Stays as it is: each fit learns a seeded copy.
+        Stays as it is: each fit learns a seeded copy. Or a function that makes it once it is
+        needed: loading scikit-learn takes a second.
     label : str, optional
 
     Attributes
@@ -124,12 +127,18 @@ class FeatureBasedSetClassifier(SetClassifier):
     """
 
     def __init__(
-        self, features: SetFeature, classifier: Classifier, label: str | None = None
+        self,
+        features: SetFeature,
+        classifier: Classifier | Callable[[], Classifier],
+        label: str | None = None,
     ) -> None:
         if not isinstance(features, SetFeature):
             raise ConfigError(f"features must be a SetFeature, got {features!r}")
         self.features = features
-        self.classifier = checked_classifier(classifier, "classifier")
+        if isinstance(classifier, FunctionType):
+            self._make = classifier
+        else:
+            self.classifier = checked_classifier(cast(Classifier, classifier), "classifier")
         self.features_: SetFeature | None = None
         self._model: FeatureModel | None = None
         self._label = label
@@ -150,6 +159,11 @@ class FeatureBasedSetClassifier(SetClassifier):
     def predict_proba(self, datasets: Sequence[Dataset]) -> np.ndarray:
         """Probability of each label, in the order of `classes_`."""
         return self._fitted().probabilities(self._extracted(datasets))
+
+    @cached_property
+    def classifier(self) -> Classifier:
+        """What each fit learns a copy of."""
+        return checked_classifier(self._make(), "classifier")
 
     @property
     def classifier_(self) -> Classifier | None:
@@ -203,8 +217,9 @@ class FeatureBasedSetClassifier(SetClassifier):
 
     def __spec__(self) -> Mapping[str, object]:
         """All attributes but the display name and what was learnt."""
-        left_out = ("features_", "_model", "_label")
-        return {name: value for name, value in vars(self).items() if name not in left_out}
+        left_out = ("features_", "_model", "_label", "_make")
+        given = {name: value for name, value in vars(self).items() if name not in left_out}
+        return {**given, "classifier": self.classifier}
 
     def _extracted(self, datasets: Sequence[Dataset]) -> np.ndarray:
         features = self.features if self.features_ is None else self.features_

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr
+import scipy
 
 from tapas._validate import check_choice
 from tapas.attacks._criteria import CriterionLike
@@ -38,7 +38,7 @@ class _World:
 
         distance = (values - self.mean) / self.scale
         if self.freedom is None:
-            return log_ndtr(distance)
+            return scipy.special.log_ndtr(distance)
         above = t.sf(np.maximum(distance, 0.0), self.freedom)
         below = t.cdf(np.minimum(distance, 0.0), self.freedom)
         return np.where(distance > 0, np.log1p(-above), np.log(np.maximum(below, 1e-300)))
