@@ -56,11 +56,11 @@ def test_the_exposed_are_told_from_the_others() -> None:
 
 def test_nobody_is_exposed_where_nothing_leaks() -> None:
     wrong = 0
-    for seed in range(40):
+    for seed in range(16):
         rng = np.random.default_rng(seed)
         (people,) = exposed(record([summary(rng, 0.0, f"p{n}") for n in range(10)]))
         wrong += people.num_exposed > 0
-    assert wrong <= 6  # 2 expected at 5 %
+    assert wrong <= 4  # more in one of 1,000 at 5 %
 
 
 def test_several_attacks_share_the_error() -> None:

@@ -61,7 +61,7 @@ def test_certificates_after_selection_rarely_exceed_the_truth(method, shift):
 
 def test_uncorrected_maximum_accuses_harmless_mechanisms_and_selection_does_not():
     rng = np.random.default_rng(1)
-    runs, n, attacks = 80, 200, 20
+    runs, n, attacks = 40, 200, 20
     accused = np.zeros(3)
     for _ in range(runs):
         labels = rng.integers(0, 2, n)

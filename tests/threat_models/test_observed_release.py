@@ -113,7 +113,7 @@ def test_records_with_equals_are_left_out_without_favouring_a_side(
         [{"name": c, "type": "finite", "representation": 8} for c in "abcde"], "few"
     )
     positive: dict[str, list[float]] = {key: [] for key in MAKERS}
-    for seed in range(25):
+    for seed in range(14):
         rng = np.random.default_rng(seed)
         tables = [TabularDataset(few_values(n, rng), description) for n in (*sizes, 250, 150)]
         members, others, unused, more = tables
@@ -125,7 +125,7 @@ def test_records_with_equals_are_left_out_without_favouring_a_side(
         for key, make in MAKERS.items():
             positive[key].append(judged(game, make()).auc)
     for key, areas in positive.items():
-        assert len(areas) >= 20
+        assert len(areas) >= 10
         # The mean of independent repetitions: four standard errors.
         error = np.std(areas, ddof=1) / np.sqrt(len(areas))
         assert abs(np.mean(areas) - 0.5) < 4 * error + 1e-9, key
