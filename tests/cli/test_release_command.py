@@ -123,6 +123,41 @@ def test_three_files_end_in_a_report(place: Path, capsys: pytest.CaptureFixture[
     assert (place / "v.xml").exists()
 
 
+def test_a_value_is_guessed_as_the_excess_over_the_holdout(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = ["--attack", "ClosestDistanceAIA", "--no-controls"]
+    assert run(["release", *FILES, "--attribute", "ward", *small, "--json", "v.json"]) == 0
+    record = AuditRecord.load("released-run")
+    assert record.question["goal"]["attribute"]["column"] == "ward"
+    (result,) = json.loads((place / "v.json").read_text())["results"]
+    assert result["auc"]["low"] > 0.5  # two thirds of the private records are in the release
+    said = capsys.readouterr().out
+    assert "tried to guess “ward” of records that were used better than of others" in said
+    assert "more of the records that were used than of the others" in said
+    assert "was right in" not in said
+    again = load_audit(
+        audit_file(
+            place,
+            controls=False,
+            attacks=["ClosestDistanceAIA"],
+            goal={"attribute": {"column": "ward"}},
+        )
+    ).run()
+    mine, theirs = (one.subjects[0].summaries[0].to_json() for one in (again, record))
+    assert mine == theirs
+
+
+@pytest.mark.parametrize(
+    ("column", "words"), [("colour", "'colour'"), ("charge", "at least two listed values")]
+)
+def test_a_column_that_cannot_be_guessed_is_named(
+    place: Path, capsys: pytest.CaptureFixture[str], column: str, words: str
+) -> None:
+    assert run(["release", *FILES, "--attribute", column]) == 4
+    assert words in error_line(capsys.readouterr())
+
+
 @pytest.mark.parametrize(("limit", "code"), [("0.55", 1), ("0.999", 0), ("0.8", 6)])
 def test_a_limit_decides_the_exit_code(place: Path, limit: str, code: int) -> None:
     small = ["--attack", "ClosestDistanceMIA", "--no-controls"]

@@ -68,7 +68,7 @@ def sentences(findings: Findings) -> list[str]:
         return [_nothing(findings)]
     found = [
         _attacked(findings),
-        _achieved(findings.best),
+        _achieved(findings.best, _guessed_from_files(findings)),
         _beside_inputs(findings.best),
         _size(findings),
         _certified(findings),
@@ -199,7 +199,10 @@ def _attacked(findings: Findings) -> str:
     trials = sorted({result.own.trials for result in results})
     size = f"{trials[0]:,}" if len(trials) == 1 else f"{trials[0]:,} to {trials[-1]:,}"
     attributes = sorted({result.attribute for result in results} - {""})
-    if attributes:
+    guessed = _guessed_from_files(findings)
+    if guessed:
+        aims = f"guess “{guessed}” of records that were used better than of others"
+    elif attributes:
         aims = f"guess {_listed(attributes)} of {whom}"
     elif all(result.own.dependence is Dependence.UNRELATED for result in results):
         aims = f"find out the {', '.join(sorted(targets))} in the training data"
@@ -220,8 +223,22 @@ def _listed(names: list[str]) -> str:
     return ", ".join(quoted) + (f" and {rest} more attributes" if rest > 0 else "")
 
 
-def _achieved(best: Finding) -> str:
+def _guessed_from_files(findings: Findings) -> str:
+    """The column that is guessed in released files, where records not used are the baseline."""
+    question = findings.record.question
+    attribute = (question.get("goal") or {}).get("attribute") if question.get("release") else None
+    return str(attribute["column"]) if attribute else ""
+
+
+def _achieved(best: Finding, guessed: str) -> str:
     facts = best.shared
+    if guessed and facts.advantage is not None and facts.auc is not None:
+        (excess, ends), (area, around) = between(facts.advantage, share=True), between(facts.auc)
+        return (
+            f"The strongest, {facts.attack}, guessed right {excess} more of the records that were "
+            f"used than of the others ({ends}; nothing learnt: 0), with an AUC of {area} "
+            f"({around}; nothing learnt: 0.50)."
+        )
     right, interval = between(facts.accuracy, share=True)
     words = (
         f"The strongest, {facts.attack} against target {best.target}"
