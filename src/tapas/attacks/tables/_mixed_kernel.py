@@ -8,6 +8,7 @@ from tapas.attacks.tables._numeric_parts import NumericParts
 from tapas.datasets import TabularDataset
 
 PAIRS_AT_ONCE = 1 << 18
+MANY_PAIRS = 1 << 20  # in single precision, where products are of wide matrices
 MANY_RECORDS = 5_000  # from here on single precision, where numbers allow it
 FEW_WIDTHS = 256.0  # from the centre: within, single precision errs by about a hundredth at most
 FEW_CATEGORIES = 16  # up to here a matrix product is faster than comparing
@@ -71,19 +72,24 @@ class MixedKernel:
         coarse = len(data) >= MANY_RECORDS and max(sides) <= FEW_WIDTHS
         kind = np.float32 if coarse else np.float64
         features = np.concatenate([_present(right), self._one_hot(right_codes, few, gains)])
-        features = features.astype(kind)
+        # Where all rows of the data are alike, a target's product is the same number for each.
+        alike = (
+            (features == features[:, :1]).all(axis=1) if coarse else np.zeros(len(features), bool)
+        )
+        common, features = features[alike, :1], features[~alike].astype(kind)
         found = np.empty(len(targets))
-        step = max(1, PAIRS_AT_ONCE // max(1, len(data)))
+        step = max(1, (MANY_PAIRS if coarse else PAIRS_AT_ONCE) // max(1, len(data)))
         for start in range(0, len(targets), step):
             x, codes = left[:, start : start + step], left_codes[:, start : start + step]
             mine = np.concatenate([_squares_first(x), self._one_hot(codes, few, np.ones(len(few)))])
-            logs = mine.T.astype(kind) @ features
+            logs = mine[~alike].T.astype(kind) @ features
             for column in np.flatnonzero(~few):
                 logs += gains[column].astype(kind) * (codes[column][:, None] == right_codes[column])
             highest = logs.max(axis=1, keepdims=True)
             logs -= highest
             np.exp(logs, out=logs)
-            found[start : start + step] = np.log(logs.mean(axis=1, dtype=float)) + highest[:, 0]
+            level = highest[:, 0] + (mine[alike] * common).sum(axis=0)
+            found[start : start + step] = np.log(logs.mean(axis=1, dtype=float)) + level
         return found + self.other.sum()
 
     def log_kernel(self, first: TabularDataset, second: TabularDataset) -> np.ndarray:
