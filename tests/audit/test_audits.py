@@ -407,10 +407,14 @@ def test_a_check_names_attacks_and_gates_that_do_not_fit() -> None:
         seed=1,
     )
     gated = _audit(many, attacks=[ClosestDistanceAIA()], gates=[Gate("auc", 0.6)])
-    assert any("limit accuracy instead" in problem for problem in gated.check().problems)
-    (outcome,) = decide(gated.run()).outcomes
+    assert any("limit accuracy_gain instead" in problem for problem in gated.check().problems)
+    record = gated.run()
+    (outcome,) = decide(record).outcomes
     assert outcome.state == "inconclusive"
-    assert "limit accuracy instead" in outcome.words
+    assert "limit accuracy_gain instead" in outcome.words
+    raw, gain = decide(record, [Gate("accuracy", 0.9), Gate("accuracy_gain", 0.9)]).outcomes
+    assert "without the release: limit accuracy_gain" in raw.words
+    assert gain.words.startswith("Above the best guess between")
 
 
 def test_a_run_that_stopped_says_why_nothing_was_judged() -> None:

@@ -8,7 +8,14 @@ from tapas.attacks import ClosestDistanceMIA
 from tapas.audit import Audit, StopEarly
 from tapas.datasets import load_sample
 from tapas.generators import Raw
-from tapas.results import AuditRecord, Claim, summary_facts
+from tapas.results import (
+    AuditRecord,
+    Claim,
+    Findings,
+    decide,
+    holds_together,
+    summary_facts,
+)
 from tapas.stats import look_share
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
 
@@ -48,6 +55,8 @@ def test_looks_that_may_end_the_trials_share_the_error() -> None:
     record = Audit(_threat_model(), attacks, 4, 40, stop_early=stop).run(n_jobs=1)
     (summary,) = record.subjects[0].summaries
     assert summary.error_share == pytest.approx(1 / 4)
+    said = " ".join(holds_together(Findings(record), decide(record)))
+    assert "all looks hold together with 94.5% confidence" in said
     once = summary.sharing(1.0)
     assert float(summary_facts(summary).epsilon) < float(summary_facts(once).epsilon)
     assert summary_facts(summary).auc.low < summary_facts(once).auc.low

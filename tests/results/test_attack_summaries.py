@@ -180,6 +180,7 @@ def test_many_values_have_balanced_accuracy_rates_and_macro_auc():
         *ABOUT,
         "sensitive_attribute",
         "accuracy",
+        "accuracy_gain",
         "balanced_accuracy",
         "macro_auc",
     ]

@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import ClosestDistanceMIA, ConfidenceAIA, LossMIA, PropertyClassifier
+from tapas.audit import Audit
 from tapas.datasets import load_sample
 from tapas.errors import StatisticsError, TapasWarning
 from tapas.generators import Raw
@@ -17,7 +18,8 @@ from tapas.results import (
     LabelInferenceAttackSummary,
     MIAttackSummary,
 )
-from tapas.stats import audit_claim
+from tapas.stats import audit_claim, certificate
+from tapas.testing import KnownEvent, RandomizedResponse, worst_case
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -130,3 +132,17 @@ def test_pairs_under_exact_knowledge_of_one_target_are_independent() -> None:
     drawn = AuxiliaryDataKnowledge(data.take(range(4, 40)), num_training_records=10, seed=0)
     assert dependence(exact, [0]) == "independent"
     assert dependence(drawn, [0]) == "pairs"
+
+
+def test_pairs_under_exact_knowledge_are_certified_by_the_sharper_bounds() -> None:
+    background, target = worst_case(3)
+    mechanism = RandomizedResponse(target, 2.0)
+    box = BlackBoxKnowledge(mechanism, len(background))
+    game = TargetedMIA(ExactDataKnowledge(background), target, box, seed=1)
+    record = Audit(game, [KnownEvent(mechanism)], 0, 200).run(n_jobs=1)
+    (summary,) = record.subjects[0].summaries
+    assert isinstance(summary, MIAttackSummary)
+    assert set(certificate(summary).shares) == {"buehler", "two tails", "two tails, turned"}
+    reports = [EffectiveEpsilonReport([summary], method=m) for m in ("buehler", "clopper-pearson")]
+    sharper, plain = (report.estimate()["epsilon_low"].iloc[1] for report in reports)
+    assert sharper > plain > 0.5

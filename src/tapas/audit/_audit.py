@@ -209,9 +209,9 @@ class Audit:
         values = max(len(subject.threat_model.game.goal.values) for subject in self.subjects)
         return [
             f"a gate on {gate.metric} is not defined for a secret of {values} values: limit "
-            f"accuracy instead"
+            f"accuracy_gain instead"
             for gate in self.gates
-            if values > 2 and gate.metric != "accuracy"
+            if values > 2 and gate.metric not in ("accuracy", "accuracy_gain")
         ]
 
     def num_trials(self) -> int:

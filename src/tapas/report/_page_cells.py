@@ -55,7 +55,8 @@ def measure_cell(measure: Measure, finding: Finding, facts: SummaryFacts) -> Cel
 
 def _hint(measure: Measure, finding: Finding, estimate: Estimate) -> str:
     if measure.name == "accuracy":
-        return f"guessing is right in {percent(finding.own.chance)}"
+        who = "the best guess without the release" if finding.attribute else "guessing"
+        return f"{who} is right in {percent(finding.own.chance)}"
     if measure.chance is not None and estimate.high < measure.chance:
         return "below guessing: the scores point the wrong way round"
     return ""

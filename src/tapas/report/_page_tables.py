@@ -39,7 +39,9 @@ _MOST_EXPOSED = 10
 _MOST_COLUMNS = 8
 _STATES = {"pass": "good", "fail": "bad", "inconclusive": "open"}
 _FACTS = tuple(measure for measure in MEASURES if measure.fact is not None)
-_FIRST = tuple(measure for measure in _FACTS if measure.name in ("accuracy", "auc"))
+_FIRST = tuple(
+    measure for measure in _FACTS if measure.name in ("accuracy", "accuracy_gain", "auc")
+)
 
 
 @dataclass(frozen=True)

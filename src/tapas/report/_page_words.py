@@ -144,9 +144,15 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
             "name": "Accuracy of the strongest attack",
             "value": right,
             "interval": interval,
-            "note": f"guessing: {percent(facts.chance)}; higher is worse",
+            "note": f"{_best_guess(best)}: {percent(facts.chance)}; higher is worse",
         }
     ]
+    if facts.accuracy_gain is not None:
+        gain, ends = between(facts.accuracy_gain, share=True)
+        note = "what the release adds; 0%: no leak"
+        found.append(
+            {"name": "Above the best guess", "value": gain, "interval": ends, "note": note}
+        )
     if facts.auc is not None:
         area, ends = between(facts.auc)
         note = "guessing: 0.50, complete leak: 1; higher is worse"
@@ -246,12 +252,15 @@ def _achieved(best: Finding, guessed: str) -> str:
         else f"The strongest, {facts.attack}"
     )
     words += f", was right in {right} of its {'trials' if best.target else 'records'} "
-    words += f"({interval}; guessing: "
-    words += f"{percent(facts.chance)})"
+    words += f"({interval}; {_best_guess(best)}: {percent(facts.chance)})"
     if facts.auc is not None:
         area, ends = between(facts.auc)
         words += f", with an AUC of {area} ({ends}; guessing: 0.50)"
     return f"{words}."
+
+
+def _best_guess(best: Finding) -> str:
+    return "the best guess without the release" if best.attribute else "guessing"
 
 
 def _beside_inputs(best: Finding) -> str:

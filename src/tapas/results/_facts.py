@@ -9,8 +9,8 @@ import numpy as np
 from tapas import stats
 from tapas.errors import StatisticsError
 from tapas.results._audit_record import AuditedSubject, AuditRecord
+from tapas.results._best_guess import best_guess
 from tapas.results._estimate import Estimate, estimate
-from tapas.results._inference import AIAttackSummary
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
     LabelInferenceAttackSummary,
@@ -33,7 +33,7 @@ class SummaryFacts:
     dependence : Dependence
         How the trials depend on each other.
     chance : float
-        Accuracy of guessing.
+        Accuracy of the best guess without the release.
     estimates : mapping of str to Estimate
         Measures by the name that facts have for them (`Measure.fact`), those that are defined.
     epsilon : EpsilonBound or None
@@ -60,6 +60,11 @@ class SummaryFacts:
     def accuracy(self) -> Estimate:
         """Share of right guesses."""
         return self.estimates.get("accuracy", Estimate(math.nan, 0.0, 1.0))
+
+    @property
+    def accuracy_gain(self) -> Estimate | None:
+        """How far that is above the best guess without the release, of attributes."""
+        return self.estimates.get("accuracy_gain")
 
     @property
     def advantage(self) -> Estimate | None:
@@ -151,7 +156,7 @@ def summary_facts(
         dataset=str(summary.dataset),
         trials=len(summary),
         dependence=summary.dependence,
-        chance=_chance(summary),
+        chance=best_guess(summary),
         estimates=_estimates(summary, confidence, fpr),
         epsilon=bound,
         no_epsilon=reason,
@@ -170,18 +175,6 @@ def _estimates(
         if value is not None:
             found[measure.fact] = value
     return found
-
-
-def _chance(summary: LabelInferenceAttackSummary) -> float:
-    """Accuracy of always guessing the commonest secret, or of what the inputs alone tell."""
-    if len(summary) == 0:
-        return math.nan
-    _, counts = np.unique(summary.labels, return_counts=True)
-    commonest = float(counts.max() / counts.sum())
-    if isinstance(summary, AIAttackSummary) and summary.inputs_alone is not None:
-        guessed = np.asarray(summary.attribute_values)[summary.inputs_alone.argmax(axis=1)]
-        return max(commonest, float((guessed == summary.labels).mean()))
-    return commonest
 
 
 def _epsilon(

@@ -195,8 +195,10 @@ def leak(facts: SummaryFacts) -> tuple[float, float]:
     room = 1 - facts.chance
     if not room > 0:
         return -1.0, 0.0
-    low, value = facts.accuracy.low, facts.accuracy.value
-    return (low - facts.chance) / room, (value - facts.chance) / room
+    low, value = facts.accuracy.low - facts.chance, facts.accuracy.value - facts.chance
+    if facts.accuracy_gain is not None:
+        low = facts.accuracy_gain.low
+    return low / room, value / room
 
 
 def strength(facts: SummaryFacts) -> tuple[float, float]:

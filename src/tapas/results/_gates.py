@@ -135,9 +135,12 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
                 return _undecided(
                     gate,
                     f"{gate.metric} is not defined for {where} (a secret of more than two "
-                    "values or of one only, or no inputs to compare with): limit accuracy instead",
+                    "values or of one only, or no inputs to compare with): limit accuracy_gain "
+                    "instead",
                 )
             facts = facts_within(record, subject, summary, confidence=confidence, fpr=gate.fpr)
+            if gate.metric == "accuracy" and facts.accuracy_gain is not None:
+                where += f"; {100 * facts.chance:.3g}% without the release: limit accuracy_gain"
             more |= not summary.dependence.is_by_record
             ends.append(_Ends(*interval, where, facts))
     if not ends:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tapas.metrics import CountedOutcomes
+from tapas.results._best_guess import accuracy_gain, accuracy_gain_interval
 from tapas.results._worlds import Worlds, share
 from tapas.stats import Dependence, Interval, auc_gain_interval
 
@@ -62,6 +63,8 @@ class Measure:
         Whether tables about the records of one release show it as well.
     beside_inputs : bool
         Whether it needs to be known what the inputs alone tell.
+    of_attributes : bool
+        Whether it is about guessed values of an attribute only.
     compares_worlds : bool
         Whether it needs trials of both kinds of secret.
     is_share : bool
@@ -93,6 +96,7 @@ class Measure:
     gate: str | None = None
     of_records: bool = False
     beside_inputs: bool = False
+    of_attributes: bool = False
     compares_worlds: bool = False
     is_share: bool = False
     is_epsilon: bool = False
@@ -103,6 +107,7 @@ class Measure:
     def is_defined_for(self, summary: "LabelInferenceAttackSummary") -> bool:
         """Whether summaries of this kind have it."""
         known = not self.beside_inputs or summary.inputs_alone is not None
+        known &= not self.of_attributes or str(summary.sensitive_attribute) != ""
         return known and summary.secret_kind in self.kinds
 
     def is_shown_for(self, summary: "LabelInferenceAttackSummary") -> bool:
@@ -192,6 +197,24 @@ MEASURES = (
         gate="accuracy",
         is_share=True,
         turns_about=0.5,
+    ),
+    Measure(
+        name="accuracy_gain",
+        title="Above the best guess",
+        note="Accuracy beyond that of the best guess without the release, which knows how common "
+        "each value is and, where they may tell, the other attributes; 0 is no leak",
+        point=accuracy_gain,
+        interval=accuracy_gain_interval,
+        limits=(-1.0, 1.0),
+        axis=(0.0, 0.5),
+        chance=0.0,
+        kinds=("binary", "values"),
+        columns=VALUES,
+        of_attributes=True,
+        fact="accuracy_gain",
+        gate="accuracy_gain",
+        is_share=True,
+        turned=lambda summary, confidence: accuracy_gain_interval(summary, confidence, turned=True),
     ),
     Measure(
         name="true_positive_rate",

@@ -4,6 +4,7 @@ from tapas.results._findings import CONFIDENCE, Findings
 from tapas.results._gates import Verdict
 from tapas.results._people import exposed_people
 from tapas.results._rounding import rounded_up
+from tapas.stats import look_share
 
 __all__ = ["holds_together"]
 
@@ -43,9 +44,11 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
         )
     share = min(finding.summary.error_share for finding in findings.audited)
     if share < 1:
+        # Later looks add up to twice the second.
+        together = 1 - (1 - CONFIDENCE) * (look_share(1) + 2 * look_share(2))
         said.append(
             f"Trials were looked at more than once: this look spends {rounded_up(100 * share)}% of "
-            f"the error, so that all looks hold together."
+            f"the error, so that all looks hold together with {_percent(together)} confidence."
         )
     said.append(
         f"In the table of every attack each interval holds on its own with {level} confidence, "

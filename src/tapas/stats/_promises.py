@@ -11,16 +11,13 @@ from tapas.stats._clopper_pearson import ratios_from_limits
 from tapas.stats._intervals import upper_limit_table
 from tapas.stats._pair_comparison import pair_epsilon
 from tapas.stats._trials import Trials
-from tapas.stats._two_tails import tail_counts
+from tapas.stats._two_tails import SHARES, tails_of
 
-__all__ = ["MAIN_SHARE", "Plan", "plan_for"]
+__all__ = ["Plan", "plan_for"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Of the error, for what the validation part prefers. Simulated audits: less costs the preferred
-# way more than it gives the other.
-MAIN_SHARE = 0.9
 # Half a count more of either error: without it empty cells promise too much.
 _ADDED = 0.5
 # Fewer trials of a world than these say too little to choose between ways.
@@ -28,13 +25,10 @@ _FEW = 50
 # Of a standard deviation, taken off the promise of an event: the best of many keeps less.
 _CAUTION = 0.8
 # What an event must promise beyond guesses in both tails, which were chosen of fewer.
-_ADVANTAGE = 0.4
+_ADVANTAGE = 0.55
 _FEWEST_IN_TAIL = 5
-# Shares of the trials that may be guessed, and the one that is where little is known. Simulated
-# audits: Laplace noise wants many, Gaussian noise few.
-_GUESSED = (1.0, 0.75, 0.6, 0.45, 0.33, 0.25, 0.17, 0.12, 0.08, 0.05, 0.03)
-_USUALLY_GUESSED = 0.6
-_QUANTILE = 1.7
+# Standard deviations between what guesses show and what is certain, the best of several shares.
+_QUANTILE = 2.0
 
 
 @dataclass(frozen=True)
@@ -47,10 +41,8 @@ class Plan:
         Heuristic value; no confidence attaches to it.
     threshold, direction, turned
         The event, and whether scores are read the other way round.
-    guessed
-        Share of the trials whose scores are extreme enough to be guessed.
-    event_share
-        Part of the error for the event.
+    by_event
+        Whether the event promises most.
     is_blind
         Whether too few trials were seen to choose: all but the event is then as it always is.
     """
@@ -59,8 +51,7 @@ class Plan:
     threshold: float
     direction: str
     turned: bool
-    guessed: float
-    event_share: float
+    by_event: bool
     is_blind: bool
 
 
@@ -75,8 +66,7 @@ def plan_for(known: Trials, rest: Trials, alpha: float, delta: float) -> Plan:
     left = int(rest.labels.sum()), int((~rest.labels).sum())
     sizes = int(known.labels.sum()), int((~known.labels).sum())
     if min(*left, *sizes) == 0:
-        share = MAIN_SHARE if known.paired else 1 - MAIN_SHARE
-        return Plan(-np.inf, np.inf, "direct", False, _USUALLY_GUESSED, share, True)
+        return Plan(-np.inf, np.inf, "direct", False, known.paired, True)
     ways = [known, replace(known, scores=-known.scores)]
     events = [_promised_event(way, left, alpha, delta) for way in ways]
     others = [_promised_else(way, left, alpha, delta) for way in ways]
@@ -84,38 +74,35 @@ def plan_for(known: Trials, rest: Trials, alpha: float, delta: float) -> Plan:
     if known.paired and np.unique(known.scores).size <= sum(sizes) / 2:
         by_event = True
     else:
-        needed = max(others)[0] + (0.0 if known.paired else _ADVANTAGE)
+        needed = max(others) + (0.0 if known.paired else _ADVANTAGE)
         by_event = not few and max(events)[0] > needed
-    turned = bool(np.argmax([found[0] for found in (events if by_event else others)]))
+    if by_event or known.paired:
+        turned = bool(np.argmax([event.promise for event in events] if by_event else others))
+    else:
+        # Attacks mean high scores to tell members: only what promises something says otherwise.
+        turned = others[1] > max(others[0], 0.0)
     event = events[turned]
     return Plan(
-        promise=max(event.promise, others[turned][0]),
+        promise=max(event.promise, others[turned]),
         threshold=-event.threshold if turned else event.threshold,
         direction=event.direction,
         turned=turned,
-        guessed=_USUALLY_GUESSED if few else others[turned][1],
-        event_share=MAIN_SHARE if by_event else 1 - MAIN_SHARE,
+        by_event=by_event,
         is_blind=few,
     )
 
 
-def _promised_else(
-    known: Trials, left: tuple[int, int], alpha: float, delta: float
-) -> tuple[float, float]:
-    """What guesses in both tails promise, or the comparison of pairs, and how many are guessed."""
+def _promised_else(known: Trials, left: tuple[int, int], alpha: float, delta: float) -> float:
+    """What guesses in both tails promise, or the comparison of pairs."""
     if known.paired:
-        return _promised_pairs(known, left, alpha, delta), _USUALLY_GUESSED
-    counted = [tail_counts(known, share) for share in (_USUALLY_GUESSED, *_GUESSED)]
-    guessed = np.array([one.top + one.bottom for one in counted])
-    rate = (np.array([one.right for one in counted]) + 1) / (guessed + 2)
+        return _promised_pairs(known, left, alpha, delta)
+    counted = [tails_of(known, {share: 1.0}).rings[0] for share in SHARES]
+    guessed = np.array([ring.top + ring.bottom for ring in counted])
+    rate = (np.array([ring.right for ring in counted]) + 1) / (guessed + 2)
     information = rate * (1 - rate) * guessed
     growth = sum(left) / known.labels.size
-    value = np.log(rate / (1 - rate)) - _QUANTILE / np.sqrt(information * growth)
-    variance = 1 / information
-    # What is nested in the usual share differs from it by the rest of its noise only.
-    chosen = int(np.argmax((value - np.sqrt(np.abs(variance - variance[0])))[1:]))
-    promise = value[1 + chosen] - _CAUTION * np.sqrt(variance[1 + chosen])
-    return float(promise), _GUESSED[chosen]
+    noise = _QUANTILE / np.sqrt(information * growth) + _CAUTION / np.sqrt(information)
+    return float(np.max(np.log(rate / (1 - rate)) - noise))
 
 
 def _promised_pairs(known: Trials, left: tuple[int, int], alpha: float, delta: float) -> float:
