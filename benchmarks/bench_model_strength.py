@@ -1,13 +1,16 @@
 """How strong the default attacks on models are, beside the attacks that they are made of.
 
 Run with ``python benchmarks/bench_model_strength.py [--adult PATH] [--seeds 1]
-[--part references|alone|attribute] [--counts 4 16]``.
+[--part references|alone|attribute|queries|extremes] [--counts 4 16]``.
 
 "references": networks (128 units, torch) on digits, on simulated binary check-ins of 30 classes
 (446 columns) and on UCI Adult, attacked with few and more reference models. "alone": a forest on
 digits and one on Adult, boosting on a simulated 20k table, without any. "attribute": the sex of
-those that a forest was trained on (Adult). All splits are drawn anew by the seed. AUC / TPR at 1 %
-false positives in %, or accuracy; CPU seconds of the attack.
+those that a forest was trained on (Adult). "queries": reference attacks that ask once or nine times
+about each record, of a network of digits as images and one of the check-ins. "extremes": LiRA by
+each variance at 62 references, Adult, the mean over 16 references attacked in turn. All splits are
+drawn anew by the seed. AUC / TPR at 1 % false positives in %, or accuracy; CPU seconds of the
+attack.
 """
 
 import argparse
@@ -17,8 +20,12 @@ from collections.abc import Iterator
 
 import numpy as np
 from real_tables import load_adult
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from tapas.attacks import (
     RMIA,
@@ -31,6 +38,7 @@ from tapas.attacks import (
     QuantileMIA,
     RehearsedMIA,
 )
+from tapas.metrics import tpr_at_fpr
 from tapas.models import Records, SklearnTrainer, TorchMLPTrainer
 from tapas.threat_models import ModelAIA, ModelMIA
 
@@ -137,8 +145,63 @@ def show_attribute(options: argparse.Namespace, seed: int) -> None:
         )
 
 
+def show_queries(options: argparse.Namespace, seed: int) -> None:
+    images, digits = load_digits(return_X_y=True)
+    visits = checkins(2_000, seed)
+    flat = FunctionTransformer(lambda images: images.reshape(len(images), -1))
+    network = MLPClassifier((64,), max_iter=60)
+    for name, (X, y), trainer in (
+        ("digits as images", (images.reshape(-1, 8, 8) / 16, digits), make_pipeline(flat, network)),
+        ("check-ins", (visits.X, visits.y), network),
+    ):
+        order = np.random.default_rng(seed).permutation(len(X))
+        inside, outside = np.array_split(order, 2)
+        threat_model = ModelMIA(
+            clone(trainer).fit(X[inside], y[inside]),
+            (X[inside], y[inside]),
+            (X[outside], y[outside]),
+            known_share=0,
+            trainer=trainer,
+            num_shadows=16,
+            seed=seed,
+            n_jobs=1,
+        )
+        makes = {
+            f"{make.__name__}, {number}": lambda make=make, number=number: make(queries=number)
+            for make in (LiRA, RMIA, RehearsedMIA)
+            for number in (1, 9)
+        }
+        attacked(threat_model, makes, 16, name)
+
+
+def show_extremes(options: argparse.Namespace, seed: int) -> None:
+    if options.adult is None:
+        return
+    inside, outside = halves(adult(options.adult, 8_000, seed), seed)
+    trainer = TorchMLPTrainer(epochs=60, device="cpu")
+    model = trainer.train(inside.X, inside.y, rng=np.random.default_rng(seed))
+    threat_model = ModelMIA(
+        model, inside, outside, 0, trainer=trainer, num_shadows=64, seed=seed, n_jobs=1
+    )
+    board = threat_model.observe(LiRA(), training=True)
+    for kind in ("auto", "shrunk", "agreed", "per-record", "pooled"):
+        found = []
+        for one in range(16):
+            others = board.of_releases(board.groups != board.groups[one])
+            compare = LiRA(variance=kind).comparison(others, 1e-12)
+            scores = compare(board.values[[one]], others)[0]
+            found.append([tpr_at_fpr(board.secrets[one], scores, at).tpr for at in (0.01, 0.001)])
+        print(f"{'adult, 62 references':24s} LiRA {kind:12s}", 100 * np.mean(found, axis=0))
+
+
 def main() -> None:
-    parts = {"references": show_references, "alone": show_alone, "attribute": show_attribute}
+    parts = {
+        "references": show_references,
+        "alone": show_alone,
+        "attribute": show_attribute,
+        "queries": show_queries,
+        "extremes": show_extremes,
+    }
     parser = argparse.ArgumentParser()
     parser.add_argument("--adult")
     parser.add_argument("--seeds", type=int, default=1)

@@ -1,20 +1,28 @@
 """Whether the parameters of a model tell more of membership than its scores do.
 
-Run with ``python benchmarks/bench_white_box.py``: AUC of white-box statistics beside their
-black-box twins, each a number per record, on overfitted networks, linear models and forests of
-scikit-learn's digits and of a simulated table; medians of a few splits.
+Run with ``python benchmarks/bench_white_box.py [--adult PATH]``: AUC of white-box statistics beside
+their black-box twins, each a number per record, on overfitted networks, linear models and forests
+of scikit-learn's digits and of a simulated table; medians of a few splits. Then the attack that
+reads trees beside its twin, on half of the records, the other half being known.
 """
 
+import argparse
+import time
 import warnings
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.datasets import load_digits, make_classification
+from real_tables import load_adult
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
+from sklearn.tree import DecisionTreeClassifier
 
+from tapas.attacks import CertaintyMIA, TreeMIA
 from tapas.metrics import auc
+from tapas.models import Records, SklearnTrainer
+from tapas.threat_models import ModelMIA
 
 SEEDS = 3
 Scores = dict[str, np.ndarray]
@@ -66,8 +74,41 @@ def forest(X: np.ndarray, y: np.ndarray, inside: np.ndarray, seed: int) -> Score
     return {"black box: loss": p[np.arange(len(y)), codes], "leaf occupancy": occupancy}
 
 
+def show_trees(adult: str | None) -> None:
+    of_trees = {name: Records(X, y) for name, (X, y) in tables().items()}
+    of_trees["cancer"] = Records(*load_breast_cancer(return_X_y=True))
+    if adult is not None:
+        of_trees["adult"] = load_adult(adult).limited(4_000, np.random.default_rng(0)).records
+    for table, records in of_trees.items():
+        for model in (
+            RandomForestClassifier(100),
+            RandomForestClassifier(100, min_samples_leaf=5),
+            DecisionTreeClassifier(),
+        ):
+            words = [f"{table:<10} {type(model).__name__:<24} leaf {model.min_samples_leaf}:"]
+            inside = np.random.default_rng(0).random(len(records)) < 0.5
+            sides = records.take(inside), records.take(~inside)
+            trained = SklearnTrainer(model, encode=True).train(
+                sides[0].X, sides[0].y, rng=np.random.default_rng(0)
+            )
+            for attack in (CertaintyMIA(), TreeMIA()):
+                threat_model = ModelMIA(trained, *sides, access="parameters", seed=0)
+                start = time.process_time()
+                attack.train(threat_model)
+                found = threat_model.test(attack)
+                words.append(
+                    f"{attack.label} {found.auc:.3f}/{100 * found.tpr_at_fpr(0.01).tpr:.1f}"
+                    f" ({time.process_time() - start:.1f} s)"
+                )
+            print(*words, flush=True)
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--adult")
+    adult = parser.parse_args().adult
     warnings.simplefilter("ignore")
+    show_trees(adult)
     kinds: dict[str, Callable[..., Scores]] = {
         "network": network,
         "linear": linear,

@@ -100,7 +100,7 @@ PUBLIC = {
         NaiveSetFeature NearnessAttack ProbabilityEstimationAttack PropertyClassifier QuantileMIA
         QueryAttack RandomTargetedQueryFeature RehearsedMIA RuleBasedMIA SetClassifier SetFeature
         ShadowModellingAttack StadlerNaiveSetFeature SubsetAttack SyntheticPredictorAttack
-        TrainableThresholdAttack confidence_without nearest_record_diagnostics
+        TrainableThresholdAttack TreeMIA confidence_without nearest_record_diagnostics
         sklearnDensityEstimator""",
     "report": """ALL_METRICS DEFAULT_METRICS AIAttackReport AIAttackSummary AttackSummary AuditPage
         BinaryAIAttackReport BinaryAIAttackSummary BinaryLabelAttackReport
@@ -109,12 +109,12 @@ PUBLIC = {
         ComparisonPage RecordComparison compare_records record_page run_page runs_page
         target_page""",
     "models": """FITS Access AccessError CallableModel CallableTrainer Classifier
-        EncodedModel Form Inputs Listing MLPModel Model OneHotInputs
+        DecisionTree DecisionTrees EncodedModel Form Inputs Listing MLPModel Model OneHotInputs
         OnnxModel QueryBudgetError RecordEncoding RecordedModel RecordedModels Records
         ReformedModel ReformedTrainer RemoteModel ResidualModel ResidualTrainer ShapedTrainer
         Shown ShownModel ShownTrainer SklearnModel SklearnTrainer TorchMLPTrainer TorchModel
-        Trainer TrainingPlan TrainingSets as_model classes_of_several is_sparse is_texts
-        predicts_numbers records_from_table with_targets""",
+        Trainer TrainingPlan TrainingSets as_model classes_of_several decision_trees is_sparse
+        is_texts predicts_numbers records_from_table with_targets""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared CountsRightGuesses Game Goal Judgement Kind Ledger MethodObserver ModelBriefing
         Needs Observation Observer Phase Player PlaysConcurrently Relation Release Samples

@@ -276,6 +276,21 @@ def test_lira_shrinks_variances_as_much_as_they_agree() -> None:
     assert variance_prior(np.zeros(3), np.zeros(3))[1] > 0
 
 
+@pytest.mark.parametrize(("number", "favoured"), [(4, "shrunk"), (16, "agreed")])
+def test_lira_takes_the_variance_that_rehearsals_favour(number: int, favoured: str) -> None:
+    rng = RNG(2)
+    inside = rng.random((number // 2, 800)) < 0.5
+    inside = np.stack([inside, ~inside], axis=1).reshape(number, 800)
+    noise = rng.normal(size=(number + 1, 800)) * np.where(rng.random(800) < 0.7, 0.05, 2.0)
+    seen, target = observed(noise[:-1] + 1.5 * inside), observed(noise[-1:])
+    scores = {
+        kind: fitted(LiRA(variance=kind, clip=1e-12), references(seen, inside)).score(target)
+        for kind in ("auto", "shrunk", "agreed")
+    }
+    np.testing.assert_array_equal(scores["auto"], scores[favoured])
+    assert (scores["shrunk"] != scores["agreed"]).any()
+
+
 @pytest.mark.parametrize(("references_", "spread"), [(4, 0.0), (16, 0.7), (64, 0.7)])
 def test_lira_is_never_far_from_the_best_variance(references_: int, spread: float) -> None:
     found: dict[str, list] = {"auto": [], "pooled": [], "per-record": [], "shrunk": []}

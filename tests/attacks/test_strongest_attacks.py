@@ -5,6 +5,9 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from test_model_attacks import RNG, fitted, gaussian_game, observed, references
 
 from tapas.attacks import (
@@ -14,10 +17,13 @@ from tapas.attacks import (
     LiRA,
     QuantileMIA,
     RehearsedMIA,
+    TreeMIA,
 )
+from tapas.attacks.models._tree_attack import _told
 from tapas.audit import Audit
 from tapas.errors import IncompatibleAttackError
 from tapas.metrics import auc
+from tapas.models import Records, as_model
 from tapas.threat_models import ModelMIA
 
 
@@ -113,3 +119,41 @@ def test_an_audit_without_attacks_tries_the_strongest_for_the_access(
     names = [type(attack).__name__ for attack in Audit(threat_model).attacks]
     assert names[0] == "RuleBasedMIA"
     assert names[-1] == strongest
+
+
+def test_trees_give_away_whose_values_made_their_thresholds() -> None:
+    X, y = make_classification(600, 10, n_informative=6, flip_y=0.2, random_state=2)
+    sides = (X[:300], y[:300]), (X[300:], y[300:])
+    forest = RandomForestClassifier(30, min_samples_leaf=3, random_state=0)
+    model = make_pipeline(StandardScaler(), forest).fit(*sides[0])
+    threat_model = ModelMIA(model, *sides, access="parameters", seed=0)
+    names = [type(attack).__name__ for attack in Audit(threat_model).attacks]
+    assert names[-2:] == ["CertaintyMIA", "TreeMIA"]
+    found = {}
+    for attack in (CertaintyMIA("lr"), TreeMIA("lr")):
+        attack.train(threat_model)
+        found[type(attack).__name__] = threat_model.test(attack).auc
+        assert threat_model.queries(attack) == 600
+    assert found["TreeMIA"] > max(0.9, found["CertaintyMIA"] + 0.1)
+
+
+def test_what_trees_show_agrees_with_a_walk_by_hand() -> None:
+    X = np.array([[0.0], [1.0], [3.0], [10.0], [11.0], [12.0]])
+    y = np.array(["a", "a", "b", "b", "b", "a"])
+    inside = [0, 2, 3, 5]  # thresholds at 1.5 (0 and 3) and 11 (10 and 12)
+    model = as_model(DecisionTreeClassifier(random_state=0).fit(X[inside], y[inside]))
+    told = _told(model, Records(X, y), None)
+    np.testing.assert_array_equal(told[:, 0], [1, 0, 1, 1, 0, 1])
+    np.testing.assert_array_equal(told[[0, 1, 2, 5], 2], [1, 1, 0.5, 1])
+    np.testing.assert_allclose(told[2, 3], 1 / np.sqrt(2))
+
+
+def test_models_without_trees_are_told_so() -> None:
+    X, y = make_classification(200, 4, n_redundant=0, random_state=0)
+    model = LogisticRegression().fit(X[:100], y[:100])
+    sides = (X[:100], y[:100]), (X[100:], y[100:])
+    with pytest.raises(IncompatibleAttackError, match="shows none: use LossMIA, CertaintyMIA"):
+        TreeMIA().train(ModelMIA(model, *sides, access="parameters", seed=0))
+    forest = RandomForestClassifier(5, random_state=0).fit(*sides[0])
+    with pytest.raises(IncompatibleAttackError, match="reads parameters, but the release shows"):
+        TreeMIA().train(ModelMIA(forest, *sides, seed=0))

@@ -178,7 +178,7 @@ def _model_mia(leaky: bool, seed: int, data: int, **options: Any) -> ModelMIA:
 
 
 def model_mia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
-    return _model_mia(leaky, seed, data)
+    return _model_mia(leaky, seed, data, access="parameters")
 
 
 def model_mia_with_shadows(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:

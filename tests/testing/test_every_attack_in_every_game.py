@@ -89,6 +89,7 @@ LEAST = {
     "RMIA": 0.9,
     "RehearsedMIA": 0.85,
     "CertaintyMIA": 0.9,
+    "TreeMIA": 0.9,
     "ConfidenceAIA": 0.85,
     "LabelOnlyAIA": 0.85,
     "ImputationAIA": 0.85,  # the population tells, the model is not asked

@@ -31,6 +31,7 @@ from tapas.attacks.models._score_attacks import (
     LossMIA,
     ModifiedEntropyMIA,
 )
+from tapas.attacks.models._tree_attack import TreeMIA
 from tapas.attacks.tables._closest_distance import ClosestDistanceAIA, ClosestDistanceMIA
 from tapas.attacks.tables._density import DensityEstimator, sklearnDensityEstimator
 from tapas.attacks.tables._distances import (
@@ -112,6 +113,7 @@ __all__ = [
     "SubsetAttack",
     "SyntheticPredictorAttack",
     "TrainableThresholdAttack",
+    "TreeMIA",
     "confidence_without",
     "nearest_record_diagnostics",
     "sklearnDensityEstimator",

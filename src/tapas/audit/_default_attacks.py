@@ -28,6 +28,7 @@ from tapas.attacks import (
     RuleBasedMIA,
     SinglingOutAttack,
     SyntheticPredictorAttack,
+    TreeMIA,
 )
 from tapas.errors import ConfigError
 from tapas.game import Setting, unfit
@@ -51,7 +52,7 @@ def _on_members(setting: Setting) -> list[Attack]:
         return [RuleBasedMIA(), LabelOnlyMIA()]
     without = CertaintyMIA() if setting.inputs else BlackBoxMIA("gb")
     strongest = [LiRA(), RMIA(), RehearsedMIA()] if setting.references else [without]
-    return [RuleBasedMIA(), LossMIA(), *strongest]
+    return [RuleBasedMIA(), LossMIA(), *strongest, *([TreeMIA()] if setting.trees else [])]
 
 
 def _on_attributes(setting: Setting) -> list[Attack]:

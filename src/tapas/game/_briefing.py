@@ -92,6 +92,8 @@ class ModelBriefing(Briefing):
     access : Access
     priors : ndarray or None
         In attribute inference, the probability of each value before the model is asked.
+    image : tuple of int or None
+        The shape of each record, where records are images laid out as rows.
     """
 
     targets: Records
@@ -99,6 +101,7 @@ class ModelBriefing(Briefing):
     encoding: RecordEncoding | None = None
     access: Access = Access.SCORES
     priors: np.ndarray | None = None
+    image: tuple[int, ...] | None = None
 
     @property
     def num_targets(self) -> int:

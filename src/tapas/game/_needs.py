@@ -44,6 +44,8 @@ class Needs:
         Whether it reads the private records without their sensitive value.
     inputs : {"", "read", "change"}
         Whether it reads the inputs of a model's records, or asks about records with other inputs.
+    trees : bool
+        Whether it reads the decision trees of a model.
     """
 
     release: ReleaseKind | None = "table"
@@ -58,6 +60,7 @@ class Needs:
     mechanism: bool = False
     identifiers: bool = False
     inputs: InputsUse = ""
+    trees: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ class Setting:
         How many of these the attacker asked about before, to make up records.
     inputs : {"", "read", "change"}
         What can be done with the inputs of a model's records.
+    trees : bool
+        Whether the model shows decision trees.
     """
 
     name: str
@@ -113,6 +118,7 @@ class Setting:
     budget: int | None = None
     spent: int = 0
     inputs: InputsUse = "change"
+    trees: bool = False
 
 
 _FITTING = {
@@ -194,6 +200,11 @@ def _missing(needs: Needs, label: str, setting: Setting) -> list[str]:
             if setting.inputs
             else f"{label} {needs.inputs}s the inputs of records, and {setting.name} has "
             f"predictions alone: use LossMIA, BlackBoxMIA or RuleBasedMIA"
+        )
+    if needs.trees and not setting.trees and setting.access.shows(needs.access):
+        found.append(
+            f"{label} reads the trees of a scikit-learn tree or forest, and the model shows none: "
+            f"use {_of_one_release(setting)}"
         )
     if needs.auxiliary and not setting.auxiliary:
         found.append(

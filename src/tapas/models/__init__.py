@@ -32,6 +32,7 @@ from tapas.models._torch import TorchModel
 from tapas.models._trainer import CallableTrainer, Trainer
 from tapas.models._training_plan import TrainingPlan
 from tapas.models._training_sets import TrainingSets
+from tapas.models._trees import DecisionTree, DecisionTrees, decision_trees
 from tapas.models._views import EncodedModel, ReformedModel, ReformedTrainer
 
 __all__ = [
@@ -41,6 +42,8 @@ __all__ = [
     "CallableModel",
     "CallableTrainer",
     "Classifier",
+    "DecisionTree",
+    "DecisionTrees",
     "EncodedModel",
     "Form",
     "Inputs",
@@ -72,6 +75,7 @@ __all__ = [
     "TrainingSets",
     "as_model",
     "classes_of_several",
+    "decision_trees",
     "is_sparse",
     "is_texts",
     "predicts_numbers",

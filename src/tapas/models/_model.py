@@ -96,6 +96,10 @@ class Model(ABC):
     def _parameters(self) -> object:
         return self
 
+    def as_fitted(self, X: Inputs) -> Inputs:
+        """Records as the fitted object takes them; no query."""
+        return X
+
     def predict_proba(self, X: Inputs | ArrayLike) -> np.ndarray:
         """Return the probability of every class, (n, number of classes), one query per row."""
         self._require(Access.SCORES)

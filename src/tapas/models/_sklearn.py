@@ -44,6 +44,10 @@ class SklearnModel(Model):
     def _parameters(self) -> object:
         return self._estimator
 
+    def as_fitted(self, X: Inputs) -> Inputs:
+        """With the column names that the estimator was fitted with."""
+        return self._with_fitted_names(X)
+
     def _with_fitted_names(self, X: Inputs) -> Inputs:
         names = getattr(self._estimator, "feature_names_in_", None)
         if isinstance(X, pd.DataFrame):

@@ -58,6 +58,10 @@ class ModelView(Model):
     def _parameters(self) -> object:
         return self._model.parameters
 
+    def as_fitted(self, X: Inputs) -> Inputs:
+        """As the model behind takes them."""
+        return self._model.as_fitted(X)
+
 
 class RestrictedModel(ModelView):
     """A model seen through a release that shows less, with a query count of its own.
@@ -113,6 +117,10 @@ class EncodedModel(ModelView):
 
     def _labels(self, X: Inputs) -> np.ndarray:
         return self._model.predict(self._encoding(X))
+
+    def as_fitted(self, X: Inputs) -> Inputs:
+        """Encoded."""
+        return self._model.as_fitted(self._encoding(X))
 
 
 class ReformedModel(ModelView):

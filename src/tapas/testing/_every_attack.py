@@ -42,6 +42,7 @@ from tapas.attacks import (
     SinglingOutAttack,
     SubsetAttack,
     SyntheticPredictorAttack,
+    TreeMIA,
 )
 
 
@@ -116,6 +117,7 @@ def _on_models() -> tuple[Attack, ...]:
         RMIA("offline", label="RMIA(offline)"),
         RehearsedMIA(label="RehearsedMIA"),
         CertaintyMIA("lr", label="CertaintyMIA"),
+        TreeMIA("lr", label="TreeMIA"),
         ConfidenceAIA(label="ConfidenceAIA"),
         LabelOnlyAIA(label="LabelOnlyAIA"),
         ImputationAIA(label="ImputationAIA"),

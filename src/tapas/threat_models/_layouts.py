@@ -41,6 +41,10 @@ class Layout(Protocol):
     def inputs(self) -> Literal["read", "change"]:
         """What attacks can do with the rows."""
 
+    @property
+    def image(self) -> tuple[int, ...] | None:
+        """The shape of each record, where they are images."""
+
     def records(self, given: RecordsLike, name: str) -> Records:
         """Records as rows."""
 
@@ -59,6 +63,11 @@ class Rows:
     def inputs(self) -> Literal["read", "change"]:
         """What attacks can do with the rows."""
         return "change"
+
+    @property
+    def image(self) -> tuple[int, ...] | None:
+        """None are."""
+        return None
 
     def records(self, given: RecordsLike, name: str) -> Records:
         """As they are."""
@@ -80,6 +89,12 @@ class Shaped(Rows):
     """Arrays of some shape or of whole numbers, or several inputs."""
 
     form: Form
+
+    @property
+    def image(self) -> tuple[int, ...] | None:
+        """Of one input with two or three axes."""
+        shape = self.form.shapes[0]
+        return shape if self.form.single and len(shape) in (2, 3) else None
 
     def records(self, given: RecordsLike, name: str) -> Records:
         """Laid out."""
@@ -133,6 +148,10 @@ class Residuals:
     def inputs(self) -> Literal["read", "change"]:
         """There are no classes, so that no boundary can be looked for."""
         return "read"
+
+    @property
+    def image(self) -> None:
+        """None are."""
 
     def records(self, given: RecordsLike, name: str) -> Records:
         """With what is to be predicted in the last columns."""

@@ -23,7 +23,15 @@ from tapas.game import (
     Setting,
     Trial,
 )
-from tapas.models import Access, Model, RecordEncoding, Records, Trainer, TrainingPlan
+from tapas.models import (
+    Access,
+    Model,
+    RecordEncoding,
+    Records,
+    Trainer,
+    TrainingPlan,
+    decision_trees,
+)
 from tapas.results import performance_table
 from tapas.threat_models._game_defaults import GameDefaults, names_of
 from tapas.threat_models._inputs_alone import told_by_inputs
@@ -62,6 +70,8 @@ class ModelMembershipGame(GameDefaults):
         What attacks can do with the inputs of records.
     coins : bool
         Whether each judged record was decided by a coin of its own.
+    image : tuple of int or None
+        The shape of each record, where records are images laid out as rows.
     """
 
     model: Model
@@ -79,6 +89,7 @@ class ModelMembershipGame(GameDefaults):
     timeout: float | None = None
     inputs: Literal["", "read", "change"] = "change"
     coins: bool = False
+    image: tuple[int, ...] | None = None
 
     # -- what it is --------------------------------------------------------------------------
 
@@ -98,7 +109,7 @@ class ModelMembershipGame(GameDefaults):
         return MEMBERSHIP
 
     def _identity(self) -> Mapping[str, object]:
-        left_out = {"budget", "timeout", "data_label", "inputs", "coins"}
+        left_out = {"budget", "timeout", "data_label", "inputs", "coins", "image"}
         if self.trainer is None or self.trainer.models_at_once == 1:
             # Each shadow model is trained by itself: how many there are makes no difference.
             left_out.add("num_shadows")
@@ -121,7 +132,13 @@ class ModelMembershipGame(GameDefaults):
             spent=self.queries_spent,
             inputs=self.inputs,
             coins=self.coins,
+            trees=self._shows_trees,
         )
+
+    @cached_property
+    def _shows_trees(self) -> bool:
+        shown = self.access is Access.PARAMETERS and self.inputs == "change"
+        return shown and decision_trees(self.model) is not None
 
     @cached_property
     def target_labels(self) -> tuple[str, ...]:
@@ -169,6 +186,7 @@ class ModelMembershipGame(GameDefaults):
             auxiliary=self._held,
             encoding=self._encoding,
             access=self.access,
+            image=self.image,
         )
 
     def judged(self, phase: Phase) -> np.ndarray:

@@ -147,6 +147,7 @@ class ModelMIA(GameThreatModel):
             seed=seed,
             data_label=label,
             inputs=self._layout.inputs,
+            image=self._layout.image,
             coins=coins,
         )
 

@@ -1,5 +1,6 @@
 """The black-box attack with the attacker's own certainty: no reference model, no further query."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -9,7 +10,7 @@ from tapas.attacks._criteria import CriterionLike
 from tapas.attacks.models._black_box import BlackBoxMIA
 from tapas.attacks.models._model_attack import model_briefing
 from tapas.attacks.models._own_models import NUM_OWN_MODELS, own_certainty
-from tapas.attacks.models._prediction_features import PredictionFeatures, prediction_vectors
+from tapas.attacks.models._prediction_features import PredictionFeatures, Scaled, prediction_vectors
 from tapas.attacks.models._score_statistics import logits, statistics_of
 from tapas.game import Briefing, Needs, Release
 from tapas.models import Classifier
@@ -24,24 +25,22 @@ class FeaturesAndCertainty:
     Attributes
     ----------
     of_predictions : PredictionFeatures
-    centre, spread : ndarray
+    scaled : Scaled
+        Of what stands beside them.
     """
 
     of_predictions: PredictionFeatures
-    centre: np.ndarray
-    spread: np.ndarray
+    scaled: Scaled
 
     @classmethod
     def learn(cls, rows: np.ndarray) -> "FeaturesAndCertainty":
         """Learn ranks and scales from the attacker's records."""
         features = PredictionFeatures.learn(rows[:, :-NUM_OWN_MODELS])
-        raw = _beside(rows, features.clip)
-        return cls(features, raw.mean(axis=0), np.maximum(raw.std(axis=0), 1e-9))
+        return cls(features, Scaled.learn(_beside(rows, features.clip)))
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        beside = (_beside(rows, self.of_predictions.clip) - self.centre) / self.spread
-        inputs = self.of_predictions(rows[:, :-NUM_OWN_MODELS])
-        return np.concatenate([inputs, np.clip(beside, -10, 10)], axis=1)
+        beside = self.scaled(_beside(rows, self.of_predictions.clip))
+        return np.concatenate([self.of_predictions(rows[:, :-NUM_OWN_MODELS]), beside], axis=1)
 
 
 def _beside(rows: np.ndarray, clip: float) -> np.ndarray:
@@ -99,5 +98,5 @@ class CertaintyMIA(BlackBoxMIA):
         own = own_certainty(about.targets, codes, about.auxiliary, held_codes, encoding)
         return np.column_stack([prediction_vectors(model, about.targets), own])
 
-    def _features(self, rows: np.ndarray) -> FeaturesAndCertainty:
+    def _features(self, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         return FeaturesAndCertainty.learn(rows)

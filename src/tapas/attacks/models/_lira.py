@@ -7,12 +7,20 @@ import scipy
 
 from tapas._validate import check_choice
 from tapas.attacks._criteria import CriterionLike
-from tapas.attacks.models._reference_attack import Comparison, ReferenceAttack, masked_moments
+from tapas.attacks.models._reference_attack import (
+    Comparison,
+    ReferenceAttack,
+    masked_moments,
+    rehearsed,
+    told,
+)
 from tapas.attacks.models._score_statistics import Clip, logits
 from tapas.attacks.models._variance_prior import variance_prior
 from tapas.game import Board
 
-VARIANCES = ("auto", "per-record", "pooled", "shrunk")
+VARIANCES = ("auto", "per-record", "pooled", "shrunk", "agreed")
+TRIED = ("shrunk", "agreed")  # by "auto"
+FEWEST_TRIED = 8  # references; with fewer, rehearsals have no variance to speak of
 PRIOR_WEIGHT = 4.0  # observations that the pooled variance counts for when it is shrunk to
 LEAST_SHARE = 1e-6  # of the pooled variance: the least that a record's own may be
 
@@ -51,7 +59,7 @@ class LikelihoodRatio:
     Attributes
     ----------
     mode, variance : str
-        As in `LiRA`.
+        As in `LiRA`, "auto" decided.
     clip : float
     """
 
@@ -77,7 +85,7 @@ class LikelihoodRatio:
             own = np.where(freedom > 0, squares / np.maximum(freedom, 1), pooled)
             return _World(mean, np.sqrt(np.maximum(own, LEAST_SHARE * pooled)), None)
         weight, common = PRIOR_WEIGHT, pooled
-        if self.variance == "auto":
+        if self.variance == "agreed":
             weight, common = variance_prior(squares, freedom)
         shrunk = (weight * common + squares) / (weight + freedom)
         predictive = np.maximum(shrunk, LEAST_SHARE * pooled) * (1 + 1 / np.maximum(number, 1))
@@ -101,12 +109,13 @@ class LiRA(ReferenceAttack):
     Parameters
     ----------
     mode : {"online", "offline"}
-    variance : {"auto", "per-record", "pooled", "shrunk"}
+    variance : {"auto", "per-record", "pooled", "shrunk", "agreed"}
         Of each record on its own; one for all records, of the residuals about each record's mean;
-        or the former shrunk towards the latter, which counts for 4 observations, with Student's t
-        as predictive distribution. "auto" shrinks as much as the variances of the records agree,
-        which is read off them.
-    criterion, clip, label
+        or the former shrunk towards the latter, with Student's t as predictive distribution:
+        "shrunk" as if the latter were 4 observations, "agreed" as much as the variances of the
+        records agree. "auto" is the one of these two that finds more when the reference models are
+        attacked in turn, and with fewer than 8 of them the first.
+    criterion, clip, queries, label
         As in `ReferenceAttack`.
     """
 
@@ -117,9 +126,10 @@ class LiRA(ReferenceAttack):
         *,
         criterion: CriterionLike = "accuracy",
         clip: Clip = "auto",
+        queries: int = 1,
         label: str | None = None,
     ) -> None:
-        super().__init__(criterion, clip=clip, label=label)
+        super().__init__(criterion, clip=clip, queries=queries, label=label)
         self.mode = check_choice(mode, "mode", ("online", "offline"))
         self.variance = check_choice(variance, "variance", VARIANCES)
 
@@ -130,5 +140,10 @@ class LiRA(ReferenceAttack):
         return f"LiRA({self.mode}, {self.variance})"
 
     def comparison(self, board: Board, clip: float) -> Comparison:
-        """The likelihood ratio."""
-        return LikelihoodRatio(self.mode, self.variance, clip)
+        """The likelihood ratio, with the variance that rehearsals favour."""
+        if self.variance != "auto":
+            return LikelihoodRatio(self.mode, self.variance, clip)
+        ratios = [LikelihoodRatio(self.mode, kind, clip) for kind in TRIED]
+        if len(board) < FEWEST_TRIED:
+            return ratios[0]
+        return max(ratios, key=lambda ratio: told(*rehearsed(ratio, board.rehearsal)))

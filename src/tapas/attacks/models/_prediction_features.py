@@ -28,6 +28,28 @@ def prediction_vectors(model: Model, targets: Records) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
+class Scaled:
+    """Columns in parts of their spread, at most ten of them.
+
+    Attributes
+    ----------
+    centre, spread : ndarray
+    """
+
+    centre: np.ndarray
+    spread: np.ndarray
+
+    @classmethod
+    def learn(cls, columns: np.ndarray) -> "Scaled":
+        """Learn from the attacker's records."""
+        spread = columns.std(axis=0)
+        return cls(columns.mean(axis=0), np.where(spread > 1e-12, spread, 1.0))
+
+    def __call__(self, columns: np.ndarray) -> np.ndarray:
+        return np.clip((columns - self.centre) / self.spread, -10, 10)
+
+
+@dataclass(frozen=True, eq=False)
 class PredictionFeatures:
     """Turns prediction vectors into standardised inputs of an attack model.
 
@@ -40,13 +62,12 @@ class PredictionFeatures:
     clip : float
     ranks : dict
         Sorted logits of each class, and of all under -1.
-    centre, spread : ndarray
+    scaled : Scaled or None
     """
 
     clip: float
     ranks: dict[int, np.ndarray]
-    centre: np.ndarray
-    spread: np.ndarray
+    scaled: Scaled | None = None
 
     @classmethod
     def learn(cls, vectors: np.ndarray) -> "PredictionFeatures":
@@ -57,12 +78,11 @@ class PredictionFeatures:
         values = logits(statistics, clip)
         ranks = {int(code): np.sort(values[codes == code]) for code in np.unique(codes)}
         ranks[-1] = np.sort(values)
-        raw = cls(clip, ranks, np.zeros(1), np.ones(1))._raw(vectors)
-        spread = raw.std(axis=0)
-        return cls(clip, ranks, raw.mean(axis=0), np.where(spread > 1e-12, spread, 1.0))
+        return cls(clip, ranks, Scaled.learn(cls(clip, ranks)(vectors)))
 
     def __call__(self, vectors: np.ndarray) -> np.ndarray:
-        return np.clip((self._raw(vectors) - self.centre) / self.spread, -10, 10)
+        raw = self._raw(vectors)
+        return raw if self.scaled is None else self.scaled(raw)
 
     def _raw(self, vectors: np.ndarray) -> np.ndarray:
         probabilities, codes = vectors[:, 1:], vectors[:, 0].astype(int)

@@ -10,6 +10,7 @@ from tapas.attacks.models._reference_attack import (
     REHEARSALS,
     Comparison,
     ReferenceAttack,
+    boards_of,
     masked_moments,
     without_pair_of,
 )
@@ -19,6 +20,7 @@ from tapas.attacks.models._score_statistics import (
     logits,
     softened,
 )
+from tapas.attacks.models._several_queries import of_each_query
 from tapas.game import Board
 from tapas.models import Classifier
 
@@ -41,7 +43,17 @@ class ReferenceStatistics:
     inside: bool
 
     def __call__(self, values: np.ndarray, references: Board) -> np.ndarray:
-        """The statistics of records on some models, (models, records, statistics)."""
+        """The statistics of records on some models, (models, records, statistics).
+
+        With several queries, those of the first and the mean over all.
+        """
+        each = zip(of_each_query(values), boards_of(references), strict=True)
+        found = [self._of_query(seen, board) for seen, board in each]
+        if len(found) == 1:
+            return found[0]
+        return np.concatenate([found[0], np.mean(found, axis=0)], axis=-1)
+
+    def _of_query(self, values: np.ndarray, references: Board) -> np.ndarray:
         found, seen = logits(values, self.clip), logits(references.values, self.clip)
         without = ~references.secrets
         mean_out, spread_out = _moments(seen, without)
@@ -99,7 +111,7 @@ class RehearsedMIA(ReferenceAttack):
 
     Parameters
     ----------
-    criterion, clip, label
+    criterion, clip, queries, label
         As in `ReferenceAttack`. A threshold that is to be chosen is chosen by predictions for
         reference models that the classifier did not learn from.
     """
@@ -109,9 +121,10 @@ class RehearsedMIA(ReferenceAttack):
         criterion: CriterionLike = ("threshold", 0.5),
         *,
         clip: Clip = "auto",
+        queries: int = 1,
         label: str | None = None,
     ) -> None:
-        super().__init__(criterion, clip=clip, label=label)
+        super().__init__(criterion, clip=clip, queries=queries, label=label)
 
     def _default_label(self) -> str:
         return "RehearsedMIA"
@@ -120,6 +133,9 @@ class RehearsedMIA(ReferenceAttack):
         """Learnt from all references that are rehearsed on."""
         statistics = ReferenceStatistics(clip, bool(board.references.secrets.any()))
         return LearntComparison(statistics, _learnt(*_rehearsals(statistics, board.rehearsal)))
+
+    def _compared(self, board: Board, clip: float) -> LearntComparison:
+        return self.comparison(board, clip)
 
     def _rehearsed(self, comparison: Comparison, board: Board) -> tuple[np.ndarray, np.ndarray]:
         """Predictions for each half of the references, learnt from the other."""

@@ -91,7 +91,7 @@ class RMIA(ReferenceAttack):
     temperature : {1, 2, 4}
         Divides the logits before p_y is read, so that records which any model is sure of still
         differ: 2 as published.
-    criterion, clip, label
+    criterion, clip, queries, label
         As in `ReferenceAttack`.
 
     Attributes
@@ -109,9 +109,10 @@ class RMIA(ReferenceAttack):
         temperature: int = 2,
         criterion: CriterionLike = "accuracy",
         clip: Clip = "auto",
+        queries: int = 1,
         label: str | None = None,
     ) -> None:
-        super().__init__(criterion, clip=clip, label=label)
+        super().__init__(criterion, clip=clip, queries=queries, label=label)
         self.mode = check_choice(mode, "mode", ("online", "offline"))
         if not gamma > 0:
             raise ConfigError(f"gamma must be positive, got {gamma!r}")
