@@ -44,6 +44,35 @@ class Recipe:
 
 
 @dataclass(frozen=True, eq=False)
+class Beginning:
+    """What a stack of models starts from.
+
+    Attributes
+    ----------
+    pool : ndarray of float32 (n, d)
+        All records.
+    codes : ndarray of int (n,)
+        Their classes as positions.
+    orders : ndarray of int (models, places)
+        The records of each model as it visits them; -1 where there is none.
+    schedule : ndarray of int (steps, batch)
+        Places that each step visits.
+    draws : list of ndarray of float32 (models, inputs + 1, outputs)
+        Random numbers for the weights of each layer.
+    shift, scale : ndarray (models, d)
+        Standardisation of each model.
+    """
+
+    pool: np.ndarray
+    codes: np.ndarray
+    orders: np.ndarray
+    schedule: np.ndarray
+    draws: list[np.ndarray]
+    shift: np.ndarray
+    scale: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class StackTask:
     """Trains models of consecutive numbers in lockstep.
 
@@ -75,16 +104,16 @@ class StackTask:
         pool, centre, spread = self._centred()
         shift, scale = self._moments(pool, masks)
         streams = [stream(self.seed, MODEL, key) for key in stack]
-        layers = train_stack(
-            pool,
-            self.codes,
-            self._orders(masks, streams),
-            self._schedule(),
-            [self._initial(rng, mask) for rng, mask in zip(streams, masks, strict=True)],
+        beginning = Beginning(
+            pool=pool,
+            codes=self.codes,
+            orders=self._orders(masks, streams),
+            schedule=self._schedule(),
+            draws=self._draws(streams),
             shift=shift,
             scale=scale,
-            recipe=self.recipe,
         )
+        layers = train_stack(beginning, self.recipe)
         shifts, scales = centre + spread * shift, spread * scale
         return list(zip(layers, shifts, scales, strict=True))
 
@@ -112,7 +141,8 @@ class StackTask:
         """Each model's records, shuffled; -1 fills up to the longest and one place beyond."""
         orders = np.full((len(masks), self.sets.largest + 1), -1, dtype=np.int64)
         for order, mask, rng in zip(orders, masks, streams, strict=True):
-            rows = rng.permutation(np.flatnonzero(mask))
+            rows = np.flatnonzero(mask)
+            rng.shuffle(rows)
             order[: len(rows)] = rows
         return orders
 
@@ -130,17 +160,14 @@ class StackTask:
             epoch[:places] = rng.permutation(places)
         return schedule.reshape(self.recipe.epochs * steps, width)
 
-    def _initial(self, rng: np.random.Generator, mask: np.ndarray) -> Layers:
-        """Uniform weights whose spread shrinks with the number of inputs.
+    def _draws(self, streams: list[np.random.Generator]) -> list[np.ndarray]:
+        """Numbers between 0 and 1 for the weights and biases of every layer.
 
-        A class that is not among the model's records starts, and stays, impossible.
+        One block a layer, (models, inputs + 1, outputs); biases stand last.
         """
-        layers = []
-        for inputs, outputs in self.recipe.shapes:
-            bound = np.float32(1.0 / np.sqrt(inputs))
-            drawn = rng.random((inputs + 1, outputs), dtype=np.float32)
-            drawn = (2 * drawn - 1) * bound
-            layers.append((drawn[:-1], drawn[-1]))
-        seen = np.bincount(self.codes[mask], minlength=self.recipe.widths[-1]) > 0
-        layers[-1][1][~seen] = -np.inf
-        return tuple(layers)
+        shapes = [(len(streams), inputs + 1, outputs) for inputs, outputs in self.recipe.shapes]
+        blocks = [np.empty(shape, dtype=np.float32) for shape in shapes]
+        for model, rng in enumerate(streams):
+            for block in blocks:
+                rng.random(out=block[model], dtype=np.float32)
+        return blocks

@@ -12,29 +12,19 @@ import numpy as np
 import torch
 
 from tapas.models._mlp import Layers
-from tapas.models._mlp_plan import Recipe
+from tapas.models._mlp_plan import Beginning, Recipe
 
 STEPS_BEFORE_CAPTURE = 3
 
 
-def train_stack(
-    pool: np.ndarray,
-    codes: np.ndarray,
-    orders: np.ndarray,
-    schedule: np.ndarray,
-    initial: list[Layers],
-    *,
-    shift: np.ndarray,
-    scale: np.ndarray,
-    recipe: Recipe,
-) -> list[Layers]:
-    """Train one perceptron per row of `orders` and return their layers."""
+def train_stack(beginning: Beginning, recipe: Recipe) -> list[Layers]:
+    """Train one perceptron per row of the orders and return their layers."""
     threads = torch.get_num_threads()
     if recipe.device == "cpu":
         torch.set_num_threads(1)
     try:
         with torch.no_grad():
-            stack = _Stack(pool, codes, orders, schedule, initial, shift, scale, recipe)
+            stack = _Stack(beginning, recipe)
             stack.run()
             return stack.layers()
     finally:
@@ -44,54 +34,46 @@ def train_stack(
 class _Stack:
     """Parameters, gradients and working space of models in lockstep."""
 
-    def __init__(
-        self,
-        pool: np.ndarray,
-        codes: np.ndarray,
-        orders: np.ndarray,
-        schedule: np.ndarray,
-        initial: list[Layers],
-        shift: np.ndarray,
-        scale: np.ndarray,
-        recipe: Recipe,
-    ) -> None:
+    def __init__(self, beginning: Beginning, recipe: Recipe) -> None:
         self.recipe = recipe
-        self.models = len(orders)
-        self._load_data(pool, codes, orders, schedule, shift, scale)
-        self._load_parameters(initial)
-        self._make_room(schedule.shape[1])
+        self.models = len(beginning.orders)
+        self._load_data(beginning)
+        self._load_parameters(beginning.draws)
+        self._make_room(beginning.schedule.shape[1])
 
-    def _load_data(
-        self,
-        pool: np.ndarray,
-        codes: np.ndarray,
-        orders: np.ndarray,
-        schedule: np.ndarray,
-        shift: np.ndarray,
-        scale: np.ndarray,
-    ) -> None:
-        classes = self.recipe.widths[-1]
-        self.pool = self._tensor(pool)
-        self.truth = self._tensor(np.eye(classes, dtype=np.float32)[codes])
-        self.orders = self._tensor(orders.clip(0))
-        self.present = self._tensor((orders >= 0).astype(np.float32))
-        self.schedule = self._tensor(schedule)
-        self.factor = self._tensor((1.0 / scale).astype(np.float32)[:, None, :])
-        self.offset = self._tensor((-shift / scale).astype(np.float32)[:, None, :])
+    def _load_data(self, given: Beginning) -> None:
+        self.pool = self._tensor(given.pool)
+        self.truth = self._tensor(np.eye(self.recipe.widths[-1], dtype=np.float32)[given.codes])
+        self.orders = self._tensor(given.orders)
+        self.present = (self.orders >= 0).float()
+        self.orders.clamp_(min=0)
+        self.schedule = self._tensor(given.schedule)
+        self.factor = self._tensor((1.0 / given.scale).astype(np.float32)[:, None, :])
+        self.offset = self._tensor((-given.shift / given.scale).astype(np.float32)[:, None, :])
 
-    def _load_parameters(self, initial: list[Layers]) -> None:
-        stacked = [
-            np.stack([np.atleast_2d(layers[depth][part]).T.ravel() for layers in initial])
-            for depth in range(len(self.recipe.shapes))
-            for part in (0, 1)
-        ]
-        self.parameters = self._tensor(np.concatenate([block.ravel() for block in stacked]))
+    def _load_parameters(self, draws: list[np.ndarray]) -> None:
+        """Uniform weights whose spread shrinks with the number of inputs."""
+        parts = []
+        for drawn, (inputs, _) in zip(draws, self.recipe.shapes, strict=True):
+            block = (
+                self._tensor(drawn).mul_(2).sub_(1).mul_(float(np.float32(1.0 / np.sqrt(inputs))))
+            )
+            parts += [block[:, :-1].transpose(1, 2).reshape(-1), block[:, -1].reshape(-1)]
+        self.parameters = torch.cat(parts)
         self.gradient = torch.zeros_like(self.parameters)
         self.weights, self.biases = self._blocks(self.parameters)
         self.weight_gradients, self.bias_gradients = self._blocks(self.gradient)
         self.mean = torch.zeros_like(self.parameters)
         self.square = torch.zeros_like(self.parameters)
         self.steps = torch.zeros((), device=self.recipe.device)
+        self._rule_out_unseen_classes()
+
+    def _rule_out_unseen_classes(self) -> None:
+        """A class that is not among a model's records starts, and stays, impossible."""
+        classes = self.truth.argmax(dim=1)[self.orders]
+        seen = torch.zeros(self.models, self.truth.shape[1], device=self.recipe.device)
+        seen.scatter_add_(1, classes, self.present)
+        self.biases[-1][:, :, 0].masked_fill_(seen == 0, -torch.inf)
 
     def _blocks(self, flat: torch.Tensor) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
         """Views of the flat buffer: weights (models, out, in) and biases (models, out, 1)."""
