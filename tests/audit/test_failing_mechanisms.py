@@ -1,5 +1,6 @@
 """A mechanism that fails too often passes nothing, and fails alike wherever it runs."""
 
+import copy
 import errno
 import os
 import time
@@ -13,7 +14,7 @@ import pytest
 
 from tapas.attacks import ClosestDistanceMIA
 from tapas.audit import Audit
-from tapas.datasets import load_sample
+from tapas.datasets import DataDescription, TabularDataset, load_sample
 from tapas.errors import ConfigError
 from tapas.generators import Raw
 from tapas.results import AuditRecord, Gate, decide
@@ -50,6 +51,52 @@ class FailsOnce(Raw):
 class Half(Raw):
     def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
         return super().__call__(dataset, num_samples // 2, random_state)
+
+
+class Few(TabularDataset):
+    def __len__(self) -> int:
+        return 20
+
+
+def lying(private: TabularDataset, right: TabularDataset) -> Any:
+    return Few.from_table(private.table.take(np.arange(5)), private.description)
+
+
+def blank(private: TabularDataset, right: TabularDataset) -> Any:
+    frame = right.data.astype(object)
+    frame.loc[:, :] = np.nan
+    return frame
+
+
+def described(private: TabularDataset, right: TabularDataset) -> Any:
+    """With categories in another order, and words for numbers."""
+    schema = copy.deepcopy(private.description.schema)
+    for column in schema:
+        values = column["representation"]
+        column["representation"] = values[::-1] if isinstance(values, list) else "string"
+    return TabularDataset(right.data.astype(str), DataDescription(schema))
+
+
+class Released(Raw):
+    """Whatever is made of what would be right."""
+
+    def __init__(self, make: Any) -> None:
+        super().__init__()
+        self.make = make
+
+    def __call__(self, dataset: Any, num_samples: Any = None, random_state: Any = None) -> Any:
+        return self.make(dataset, super().__call__(dataset, num_samples, random_state))
+
+
+@pytest.mark.parametrize(("make", "words"), [(lying, "and released 5"), (blank, "hold a value")])
+def test_a_release_that_is_not_what_it_says_fails(make: Any, words: str) -> None:
+    record = audit(Released(make)).run(n_jobs=1)
+    assert words in str(record.stopped)
+    assert decide(record).exit_code != 0
+
+
+def test_a_release_is_read_by_the_description_of_the_private_data() -> None:
+    assert told(audit(Released(described)).run(n_jobs=1)) == told(audit(Raw()).run(n_jobs=1))
 
 
 class SaysSo(Half):

@@ -2,8 +2,11 @@
 
 import importlib.util
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +15,17 @@ import pytest
 from dask_cluster import Cluster
 from misbehaving import ATTACKS, GENERATORS, IMPORTS, write_audit
 
+from tapas.cli import _supervise
+from tapas.cli._carry_out import foreign_code
 from tapas.cli._main import run
 
 EVERYTHING = [*GENERATORS, *ATTACKS, *IMPORTS]
 # One of each kind that needs a process of its own; the rest is slow.
-FEW = ["leaves at once with 0", "sleeps and catches everything", "an import leaves"]
+FEW = [
+    "leaves at once with 0",
+    "sleeps and catches everything",
+    "an import leaves",
+]
 HERE = [
     "exits with 0",
     "raises KeyboardInterrupt",
@@ -53,14 +62,20 @@ def outcome(folder: Path) -> object:
     return record["subjects"], record["stopped"], record["complete"]
 
 
-@pytest.mark.parametrize("name", HERE)
-def test_code_that_misbehaves_here_never_passes(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(sys.modules, "zoo", raising=False)
-    monkeypatch.delitem(sys.modules, "odd_import", raising=False)
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder whose modules are imported anew; what is supervised is a fork of this process."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    audit, verdict = write_audit(tmp_path, name), tmp_path / "verdict.json"
+    monkeypatch.setattr(_supervise, "isolated", False)
+    for module in ("zoo", "odd_import"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_code_that_misbehaves_here_never_passes(name: str, here: Path) -> None:
+    audit, verdict = write_audit(here, name), here / "verdict.json"
     code = run(["run", str(audit), "--n-jobs", "1", "--json", str(verdict)])
     assert code in (4, 5, 6), name
     if code != 4:
@@ -68,49 +83,65 @@ def test_code_that_misbehaves_here_never_passes(
 
 
 @pytest.mark.parametrize("name", FEW)
-def test_code_that_ends_its_process_never_passes(name: str, tmp_path: Path) -> None:
-    audit = write_audit(tmp_path, name, trials={"train": 2, "test": 12, "timeout": 1})
-    done = tapas(tmp_path, "run", audit.name, "--n-jobs", "1")
-    assert done.returncode in (5, 6), done.stderr
-    assert "Traceback" not in done.stderr
+def test_code_that_ends_its_process_never_passes(
+    name: str, here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write_audit(here, name, trials={"train": 2, "test": 12, "timeout": 1})
+    command = ["run", "audit.yaml", "--n-jobs", "1", "--quiet"]
+    code = _supervise.supervised(lambda: run(command), goes_on=True)
+    assert code in (5, 6)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_who_asks_a_command_to_end_is_told_from_code_that_ends_itself() -> None:
+    def work(sends: bool) -> int:
+        with foreign_code():
+            if sends:
+                os.kill(os.getpid(), signal.SIGTERM)
+            try:
+                time.sleep(60)
+            except KeyboardInterrupt:
+                return 2
+        return 0
+
+    assert _supervise.supervised(lambda: work(sends=True), goes_on=False) == 5
+    asks = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM))
+    asks.start()
+    assert _supervise.supervised(lambda: work(sends=False), goes_on=False) == 2
+    asks.join()
 
 
 SURROUNDINGS = "os.chdir('/'); os.umask(0); sys.stdout = sys.stderr = None; os.fork()"
 
 
 def test_code_that_changes_its_surroundings_changes_no_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
     found = {}
     for folder, words in {"calm": "pass", "changed": SURROUNDINGS}.items():
         monkeypatch.delitem(sys.modules, "zoo", raising=False)
         own = {"use": "zoo:odd", "parameters": {"words": words}}
-        write_audit(tmp_path, "exits with 0", generator=own, trials={"train": 4, "test": 10})
+        write_audit(here, "exits with 0", generator=own, trials={"train": 4, "test": 10})
         assert run(["run", "audit.yaml", "--n-jobs", "1", "--quiet", "--folder", folder]) == 0
-        assert run(["verify", folder]) == 0
         found[folder] = json.loads(Path(folder, "record.json").read_text())["subjects"]
     assert found["changed"] == found["calm"]
+    assert run(["verify", "changed"]) == 0
     assert not [path for path in Path("changed").rglob("*") if path.stat().st_mode & 0o022]
 
 
 def test_a_run_folder_that_code_takes_away_is_not_passed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.delitem(sys.modules, "zoo", raising=False)
     words = "import shutil; shutil.rmtree('audit-run', ignore_errors=True); os.mkdir('audit-run')"
     own = {"use": "zoo:odd", "parameters": {"words": words}}
-    write_audit(tmp_path, "exits with 0", generator=own, trials={"train": 4, "test": 10})
+    write_audit(here, "exits with 0", generator=own, trials={"train": 4, "test": 10})
     assert run(["run", "audit.yaml", "--n-jobs", "1", "--quiet"]) == 4
     assert "was changed by something else" in capsys.readouterr().err
     assert not Path("audit-run", "seal.json").exists()
 
 
-def test_a_check_holds_code_to_its_time(tmp_path: Path) -> None:
-    (tmp_path / "slow.py").write_text(
+def test_a_check_holds_code_to_its_time(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (here / "slow.py").write_text(
         "import time\n"
         "from tapas.generators import Raw\n"
         "class Slow(Raw):\n"
@@ -120,12 +151,10 @@ def test_a_check_holds_code_to_its_time(tmp_path: Path) -> None:
         "                time.sleep(9)\n"
         "            except BaseException: pass\n"
     )
-    audit = write_audit(
-        tmp_path, "exits with 0", generator="slow:Slow", trials={"test": 20, "timeout": 2}
-    )
-    done = tapas(tmp_path, "check", audit.name)
-    assert done.returncode == 5
-    assert "did not stop" in done.stderr
+    write_audit(here, "exits with 0", generator="slow:Slow", trials={"test": 20, "timeout": 1})
+    code = _supervise.supervised(lambda: run(["check", "audit.yaml"]), goes_on=False)
+    assert code == 5
+    assert "did not stop" in capfd.readouterr().err
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ def foreign_code() -> Iterator[None]:
     from tapas.engine import interruptible
 
     _supervise.tell_limits_to_parent()
-    with interruptible(), output_as_errors():
+    with interruptible(_supervise.is_request), output_as_errors():
         yield
 
 

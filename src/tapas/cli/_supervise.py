@@ -4,6 +4,7 @@ Code that ends its process, whatever status it leaves, ends the child alone: the
 on with every trial in a process of its own, and never leaves with 0.
 """
 
+import mmap
 import os
 import select
 import signal
@@ -19,6 +20,7 @@ import click
 
 GRACE = 2.0  # seconds beyond a time limit for code to stop by itself
 LONGEST_WAIT = 0.1  # seconds between two looks at whether the child lives
+PATIENCE = 0.5  # seconds for the parent to hear of a signal that was sent to both
 INTERRUPTED, INTERNAL, NOTHING_RAN = 2, 3, 5
 
 isolated = False  # whether no trial may run in this process, because one ended such a process
@@ -50,7 +52,9 @@ def supervised(work: Callable[[], int], *, goes_on: bool) -> int:
 
 
 def _in_child(work: Callable[[], int]) -> int:
+    global _asked_to_end
     reading, writing = os.pipe()
+    _asked_to_end = asked = mmap.mmap(-1, 1)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     child = os.fork()
@@ -62,6 +66,7 @@ def _in_child(work: Callable[[], int]) -> int:
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         requested.append(number)
+        asked[0] = 1
         with suppress(ProcessLookupError):
             os.kill(child, number)
 
@@ -94,6 +99,17 @@ def _work_and_leave(work: Callable[[], int], writing: int) -> None:
 
 
 _report_to: int | None = None
+_asked_to_end: mmap.mmap | None = None  # shared with the child: whether somebody asked the parent
+
+
+def is_request() -> bool:
+    """Whether a signal that reached the child was sent by somebody, and not by code in it."""
+    end = time.monotonic() + PATIENCE
+    while _report_to is not None and _asked_to_end is not None and not _asked_to_end[0]:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def _tell(words: str) -> None:

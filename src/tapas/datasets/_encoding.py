@@ -52,6 +52,11 @@ class EncodedTable:
         """Bytes held by the arrays."""
         return int(self.codes.nbytes + self.numbers.nbytes)
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether every value is missing."""
+        return not ((self.codes != MISSING_CODE).any() or (~np.isnan(self.numbers)).any())
+
     def digest(self) -> str:
         """Digest of the columns and values; row labels do not count."""
         return self._digest

@@ -104,10 +104,16 @@ def tell_limits(tell: Callable[[float | None], None]) -> None:
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Ctrl-C and a polite end by the system both interrupt, and foreign code cannot hide them."""
+def interruptible(is_request: Callable[[], bool] = lambda: True) -> Iterator[None]:
+    """Ctrl-C and a polite end by the system both interrupt, and foreign code cannot hide them.
+
+    A signal that `is_request` denies is the code's own, and ends the process as it would any.
+    """
 
     def end(number: int, frame: FrameType | None) -> None:
+        if not is_request():
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
         before, _State.requested = _State.requested, time.monotonic()
         if before is None or _State.requested - before > SECONDS_BETWEEN_SIGNALS:
             raise KeyboardInterrupt

@@ -258,6 +258,8 @@ class TargetedGame(GameDefaults):
             output = TabularDataset(output, dataset.description)
         self._refuse_other_shapes(output, dataset)
         if isinstance(output, TabularDataset):
+            if isinstance(dataset, TabularDataset) and not _described_alike(output, dataset):
+                output = TabularDataset(output.data, dataset.description)
             # Row labels could tell where rows came from, and frames are large: keep neither.
             output = TabularDataset.from_table(output.table.with_index(), output.description)
         known = self.data.identifiers(dataset) if isinstance(self.data, PlantingLabeller) else None
@@ -277,9 +279,10 @@ class TargetedGame(GameDefaults):
                 f"{listing(expected)}",
                 shared="it released other columns than the private data has",
             )
-        asked, made = self.mechanism.asked_for, len(output)
-        if made == 0 and asked != 0:
-            raise MechanismError("it released no records", shared="it released no records")
+        asked, made = self.mechanism.asked_for, len(output.table)
+        if asked != 0 and (made == 0 or output.table.is_blank):
+            words = "it released no records" + (" that hold a value" if made else "")
+            raise MechanismError(words, shared=words)
         if asked is not None and made != asked:
             words = (
                 f"it was asked for {asked} records and released {made}. A generator that decides "
@@ -301,3 +304,7 @@ class TargetedGame(GameDefaults):
             seed=address.seed,
             shared=f"{where}: {told(error)}. {replay}",
         )
+
+
+def _described_alike(one: TabularDataset, other: TabularDataset) -> bool:
+    return one.table.columns == other.table.columns
