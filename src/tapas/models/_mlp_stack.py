@@ -97,7 +97,6 @@ class _Stack:
         self.expected = room(batch, outputs[-1])
         self.signals = [self.inputs.transpose(1, 2), *(room(width, batch) for width in outputs)]
         self.errors = [room(width, batch) for width in outputs]
-        self.active = [room(width, batch) for width in outputs[:-1]]
 
     @property
     def _on_gpu(self) -> bool:
@@ -197,8 +196,8 @@ class _Stack:
             torch.sum(error, dim=2, keepdim=True, out=self.bias_gradients[depth])
             if depth > 0:
                 torch.bmm(self.weights[depth].transpose(1, 2), error, out=self.errors[depth - 1])
-                torch.sign(signal, out=self.active[depth - 1])
-                self.errors[depth - 1].mul_(self.active[depth - 1])
+                below = self.errors[depth - 1]
+                torch.ops.aten.threshold_backward.grad_input(below, signal, 0, grad_input=below)
 
     def layers(self) -> list[Layers]:
         """Return the layers of each model as arrays of its own."""
