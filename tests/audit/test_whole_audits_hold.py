@@ -1,8 +1,8 @@
 """Whole audits of mechanisms of known epsilon: what they state fails no more often than they say.
 
 Each kind plays thousands of audits through `Audit.run` and counts, for every statement that a page
-or a gate makes, how often it is wrong. `pytest -m slow -s` prints the figures. Audits of many trials,
-and of many attacks and targets, are fewer, and their limit allows for it.
+or a gate makes, how often it is wrong. `pytest -m slow -s` prints the figures. Audits of many
+trials, and of many attacks and targets, are fewer, and their limit allows for it.
 """
 
 import math
