@@ -250,7 +250,13 @@ def revealed(rng, member, delta):
     return np.where(tells, np.where(member, 2.0, -1.0), told(rng, member))
 
 
+def spread(rng, member):
+    """Randomized response at every height: each share of the trials is at its worst."""
+    return np.where(told(rng, member) > 0, 1, -1) * (1 + rng.random(member.size))
+
+
 WORLDS = {
+    "spread": (600, 0.5, spread, 0.0),
     "responses": (1000, 0.5, told, 0.0),
     "few": (10, 0.5, told, 0.0),
     "unequal": (200, 0.9, told, 0.0),
