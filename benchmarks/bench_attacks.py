@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from documented_cases import hospital_table
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KernelDensity
 from threadpoolctl import threadpool_limits
@@ -32,27 +33,6 @@ from tapas.threat_models import (
 
 ROWS, TRAIN, TEST = 1_000, 200, 200
 Twin = Callable[[pd.DataFrame, pd.DataFrame], object]
-
-
-def hospital_table(rows: int, seed: int = 0) -> TabularDataset:
-    """Eighteen columns like those of a hospital discharge file."""
-    rng = np.random.default_rng(seed)
-    schema: list[dict[str, Any]] = []
-    values: dict[str, Any] = {}
-    for name, width in zip("abcdefg", (7, 9, 23, 4, 6, 3, 7), strict=True):
-        words = [f"{name}{number}" for number in range(width)]
-        schema.append({"name": name, "type": "finite", "representation": words})
-        values[name] = np.array(words)[np.minimum(rng.geometric(0.5, rows) - 1, width - 1)]
-    for name in "hi":
-        schema.append({"name": name, "type": "finite/ordered", "representation": 5})
-        values[name] = rng.integers(0, 5, rows)
-    for name in "jkl":
-        schema.append({"name": name, "type": "countable/ordered", "representation": "integer"})
-        values[name] = rng.poisson(8, rows)
-    for name in "mnopqr":
-        schema.append({"name": name, "type": "real/non-negative", "representation": "number"})
-        values[name] = np.round(rng.lognormal(8, 1.5, rows), 2)
-    return TabularDataset(pd.DataFrame(values), DataDescription(schema, "hospital"))
 
 
 def cpu_seconds(task: Callable[[], object], repeats: int = 3) -> float:
@@ -140,14 +120,14 @@ def twins(description: DataDescription, column: str, values: list[Any]) -> dict[
 
 
 ATTACKS: dict[str, tuple[str, Callable[[], Any]]] = {
-    "ClosestDistanceMIA Hamming": ("membership", ClosestDistanceMIA),
+    "ClosestDistanceMIA Hamming": ("membership", lambda: ClosestDistanceMIA(HammingDistance())),
     "ClosestDistanceMIA L2": ("membership", lambda: ClosestDistanceMIA(LpDistance(2))),
     "LocalNeighbourhood MIA": ("membership", lambda: LocalNeighbourhoodAttack(radius=4)),
     "ProbabilityEstimation KDE": (
         "membership",
         lambda: ProbabilityEstimationAttack(KernelDensity(), "accuracy"),
     ),
-    "ClosestDistanceAIA Hamming": ("attribute", ClosestDistanceAIA),
+    "ClosestDistanceAIA Hamming": ("attribute", lambda: ClosestDistanceAIA(HammingDistance())),
     "LocalNeighbourhood AIA": ("attribute", lambda: LocalNeighbourhoodAttack(radius=4)),
     "SyntheticPredictor logistic": (
         "attribute",

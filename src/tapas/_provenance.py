@@ -10,15 +10,17 @@ import tapas
 _PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
 _WHERE_USED = ("torch", "onnxruntime")
 
-_version = cache(metadata.version)
-
 
 def provenance() -> dict[str, str]:
     """Versions and platform of this process."""
-    used = tuple(name for name in _WHERE_USED if name in sys.modules)
+    return dict(_of(tuple(name for name in _WHERE_USED if name in sys.modules)))
+
+
+@cache
+def _of(used: tuple[str, ...]) -> dict[str, str]:
     return {
         "tapas": tapas.__version__,
         "python": platform.python_version(),
         "platform": f"{sys.platform} {platform.machine()}",
-        **{name: _version(name) for name in (*_PACKAGES, *used)},
+        **{name: metadata.version(name) for name in (*_PACKAGES, *used)},
     }

@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.lines import Line2D
 
 from tapas.errors import ConfigError, TapasWarning
 from tapas.report import (
@@ -25,7 +26,8 @@ from tapas.report import (
     Report,
 )
 from tapas.report._comparison import Comparison, draw_comparison
-from tapas.report._figure import plain, wrapped
+from tapas.report._figure import new_figure, plain, wrapped
+from tapas.report._lettering import Lettering
 from tapas.report._panel_points import gather
 from tapas.report.utils import axis_ranges, metric_comparison_plots, set_style
 
@@ -276,21 +278,39 @@ def test_rows_without_resamples_show_their_mean_and_spread():
 def test_each_metric_has_its_panel_and_infinity_its_tick():
     rows = pd.DataFrame({"g": ["a", "b"], "t": ["x", "x"], "auc": [0.5, 0.6]})
     rows["effective_epsilon"] = [1.0, np.inf]
-    figure = draw_comparison(
+    sheet = draw_comparison(
         Comparison(rows, None, "g", "t", ["auc", "effective_epsilon"], "title", "note")
     )
-    (sheet,) = figure.axes
-    at = {text.get_text(): text.get_position() for text in sheet.texts}
+    at = {one.text: (one.x, one.y) for one in sheet.written}
     assert at["AUC"][0] < at["Effective epsilon"][0] < at["∞"][0]
     assert at["AUC"][1] == at["Effective epsilon"][1] > at["a"][1] > at["b"][1] > at["∞"][1]
 
 
+@pytest.mark.parametrize("up", ["top", "center", "baseline", "bottom"])
+@pytest.mark.parametrize("across", ["left", "center", "right"])
+def test_letters_stand_where_matplotlib_puts_them(across, up):
+    figure = new_figure(2, 2)
+    written = figure.text(0.5, 0.5, "lxp", fontsize=40, ha=across, va=up)
+    box = written.get_window_extent(figure.canvas.get_renderer()).get_points() / figure.dpi
+    (path,) = Lettering(1.0, 1.0, "lxp", 40, across, up).outlines()
+    corners = [path.vertices.min(axis=0), path.vertices.max(axis=0)]
+    np.testing.assert_allclose(corners, box, atol=0.06)
+
+
+def test_lines_of_letters_follow_each_other_and_empty_ones_are_left_out():
+    first, second = Lettering(1.0, 1.0, "lp\n\nlp", 36).outlines()
+    np.testing.assert_allclose(first.vertices - second.vertices, [[0, 1.2]] * len(first.vertices))
+
+
 def test_points_stand_over_their_values():
     rows = pd.DataFrame({"g": ["a", "b"], "t": ["x", "x"], "auc": [0.25, 0.75]})
-    figure = draw_comparison(Comparison(rows, None, "g", "t", ["auc"], "", ""))
-    (sheet,) = figure.axes
-    at = {text.get_text(): text.get_position() for text in sheet.texts}
-    (points,) = (line for line in sheet.lines if line.get_marker() == "o")
+    sheet = draw_comparison(Comparison(rows, None, "g", "t", ["auc"], "", ""))
+    at = {one.text: (one.x, one.y) for one in sheet.written}
+    points, _ = (
+        line
+        for line in sheet.figure.artists
+        if isinstance(line, Line2D) and line.get_marker() == "o"
+    )
     np.testing.assert_allclose(points.get_xdata(), [at["0.25"][0], at["0.75"][0]])
     np.testing.assert_allclose(points.get_ydata(), [at["a"][1], at["b"][1]])
 

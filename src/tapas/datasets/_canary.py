@@ -67,13 +67,13 @@ def rare_combinations(
             table.take([]),
             codes=np.array(codes, dtype=table.codes.dtype).reshape(-1, number).T,
             numbers=np.array(numbers, dtype=float).reshape(-1, number).T,
-            index=pd.RangeIndex(number),
+            labels=None,
         )
         found = drawn if found is None else found.concat(drawn)
         found = found.take(_first_of_their_kind(found, table), reset_index=True)
         if len(found) >= number:
             names = pd.Index([f"canary {row}" for row in range(number)])
-            chosen = replace(found.take(np.arange(number)), index=names)
+            chosen = replace(found.take(np.arange(number)), labels=names)
             return TabularDataset.from_table(chosen, dataset.description)
     raise RecordError(
         f"{number} combinations that the data does not have were asked for, and hardly any were "

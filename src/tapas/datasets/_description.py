@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -43,7 +45,7 @@ class DataDescription:
         self._label = label or "Unnamed dataset"
         self._parsed = tuple(Column.parse(entry) for entry in schema)
         self.explanations = dict(explanations or {})
-        names = [column.name for column in self._parsed]
+        names = self.columns
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
             raise SchemaError(f"the schema names {listing(repeated)} more than once")
@@ -99,12 +101,17 @@ class DataDescription:
         """Number of columns."""
         return len(self.schema)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
         return tuple(column.name for column in self._parsed)
 
-    @property
+    @cached_property
+    def numeric_places(self) -> "NumericPlaces":
+        """Where the columns of the numeric view are found in an encoded table."""
+        return NumericPlaces.of(self._parsed)
+
+    @cached_property
     def encoded_dim(self) -> int:
         """Number of columns of the numeric view, where a category takes one per value."""
         return sum(
@@ -168,3 +175,37 @@ class DataDescription:
 
     def __repr__(self) -> str:
         return f"DataDescription({self._label!r}, columns={list(self.columns)})"
+
+
+@dataclass(frozen=True)
+class NumericPlaces:
+    """Number, ordered and one-hot columns, by position.
+
+    Attributes
+    ----------
+    numbers, ranks : list of int
+        Places of number and of ordered columns among both, in schema order.
+    ranked, one_hot : list of int
+        Places of ordered and of one-hot columns among the codes.
+    without_values : bool
+        Whether a coded column lists no values, so that there is no numeric view.
+    """
+
+    numbers: list[int]
+    ranks: list[int]
+    ranked: list[int]
+    one_hot: list[int]
+    without_values: bool
+
+    @classmethod
+    def of(cls, columns: tuple[Column, ...]) -> "NumericPlaces":
+        """Those of some columns."""
+        coded = [column for column in columns if column.is_coded]
+        valued = [column for column in columns if not column.is_one_hot]
+        return cls(
+            [place for place, column in enumerate(valued) if not column.is_coded],
+            [place for place, column in enumerate(valued) if column.is_coded],
+            [place for place, column in enumerate(coded) if not column.is_one_hot],
+            [place for place, column in enumerate(coded) if column.is_one_hot],
+            any(column.values is None for column in coded),
+        )

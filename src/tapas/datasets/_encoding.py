@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from tapas.datasets._columns import MISSING_CODE, OTHER, Column, canonical
 from tapas.errors import ConfigError, SchemaError
 
 Vocabularies = tuple[np.ndarray | None, ...]
+Labels: TypeAlias = pd.Index | np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +36,20 @@ class EncodedTable:
     vocabularies : tuple
         For each coded column the values that codes stand for where the schema does not list
         them (strings), else None.
-    index : pandas.Index
-        Row labels.
+    labels : pandas.Index or ndarray, optional
+        Row labels; None is 0, 1, ...
     """
 
     columns: tuple[Column, ...]
     codes: np.ndarray
     numbers: np.ndarray
     vocabularies: Vocabularies
-    index: pd.Index
+    labels: Labels = None
+
+    @cached_property
+    def index(self) -> pd.Index:
+        """Row labels; made when asked for, which trials never do."""
+        return pd.RangeIndex(len(self)) if self.labels is None else pd.Index(self.labels)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -91,9 +98,9 @@ class EncodedTable:
     ) -> "EncodedTable":
         """Gather rows by position; label them 0, 1, ... or as they were."""
         where = np.asarray(rows, dtype=np.intp)
-        index = pd.RangeIndex(len(where)) if reset_index else self.index.take(where)
+        labels = None if reset_index else taken_labels(self.labels, where, len(self))
         return self._with_rows(
-            self.codes.take(where, axis=0), self.numbers.take(where, axis=0), index
+            self.codes.take(where, axis=0), self.numbers.take(where, axis=0), labels
         )
 
     def splice(self, other: "EncodedTable", rows: np.ndarray) -> "EncodedTable":
@@ -101,6 +108,8 @@ class EncodedTable:
         if not _share_vocabularies(self, other) or self.codes.dtype != other.codes.dtype:
             return self.concat(other).take(rows, reset_index=True)
         foreign = np.flatnonzero(rows >= len(self))
+        if len(foreign) == 0:
+            return self.take(rows, reset_index=True)
         if len(foreign) == len(rows):
             return other.take(rows - len(self), reset_index=True)
         spliced = self.take(np.where(rows < len(self), rows, 0), reset_index=True)
@@ -108,13 +117,12 @@ class EncodedTable:
         spliced.numbers[foreign] = other.numbers[rows[foreign] - len(self)]
         return spliced
 
-    def with_index(self, index: pd.Index | None = None) -> "EncodedTable":
+    def with_index(self, index: Labels = None) -> "EncodedTable":
         """Same rows under other labels (0, 1, ... by default)."""
-        labels = pd.RangeIndex(len(self)) if index is None else index
-        return self._with_rows(self.codes, self.numbers, labels)
+        return self._with_rows(self.codes, self.numbers, index)
 
-    def _with_rows(self, codes: np.ndarray, numbers: np.ndarray, index: pd.Index) -> "EncodedTable":
-        return EncodedTable(self.columns, codes, numbers, self.vocabularies, index)
+    def _with_rows(self, codes: np.ndarray, numbers: np.ndarray, labels: Labels) -> "EncodedTable":
+        return EncodedTable(self.columns, codes, numbers, self.vocabularies, labels)
 
     def concat(self, *others: "EncodedTable") -> "EncodedTable":
         """Rows of this table followed by those of the others."""
@@ -127,7 +135,7 @@ class EncodedTable:
             codes=np.concatenate([table.codes.astype(dtype, copy=False) for table in tables]),
             numbers=np.concatenate([table.numbers for table in tables]),
             vocabularies=tables[-1].vocabularies,
-            index=self.index.append([table.index for table in others]) if others else self.index,
+            labels=self.index.append([table.index for table in others]) if others else self.labels,
         )
 
     def with_value(self, name: str, value: object) -> "EncodedTable":
@@ -256,8 +264,15 @@ def encode_frame(
         codes=_stack_codes(codes, len(frame)),
         numbers=np.stack(numbers, axis=1) if numbers else np.empty((len(frame), 0)),
         vocabularies=tuple(vocabularies),
-        index=frame.index,
+        labels=frame.index,
     )
+
+
+def taken_labels(labels: Labels, rows: np.ndarray, number: int) -> Labels:
+    """Labels of some of `number` rows; none were 0, 1, ..."""
+    if labels is not None:
+        return labels.take(rows)
+    return np.where(rows < 0, rows + number, rows)
 
 
 def numeric_matrix(table: EncodedTable) -> np.ndarray:

@@ -53,7 +53,7 @@ def unpack_table(
         codes=codes,
         numbers=arrays["numbers"],
         vocabularies=tuple(_as_vocabulary(words) for words in notes["vocabularies"]),
-        index=_as_index(notes["index"], len(codes)),
+        labels=_as_index(notes["index"], len(codes)),
     )
     _check_contents(table)
     return table

@@ -18,6 +18,7 @@ from tapas.datasets._description import DataDescription
 from tapas.datasets._encoding import EncodedTable, encode_frame, numeric_matrix
 from tapas.datasets._files import locate, read_csv_text, read_file, read_schema_beside
 from tapas.datasets._frames import first_difference, frame_in_schema_order
+from tapas.datasets._gathered import Gathered
 from tapas.datasets._reading import MISSING_TOKENS, Reading
 from tapas.datasets._rows import (
     RandomSource,
@@ -63,6 +64,7 @@ class TabularDataset(Dataset):
         self._frame: pd.DataFrame | None = None
         self._handed_out = False
         self._numeric: np.ndarray | None = None
+        self._gathered: Gathered | None = None
         self._table: EncodedTable | None = encode_frame(
             frame, self.description.parsed, unknown=unknown
         )
@@ -75,7 +77,7 @@ class TabularDataset(Dataset):
         dataset = object.__new__(TabularDataset)
         dataset.description = description
         dataset._frame, dataset._handed_out, dataset._numeric = None, False, None
-        dataset._table = table
+        dataset._table, dataset._gathered = table, None
         return dataset
 
     @classmethod
@@ -174,13 +176,16 @@ class TabularDataset(Dataset):
     @data.setter
     def data(self, frame: pd.DataFrame) -> None:
         self._frame, self._handed_out = frame, True
-        self._table, self._numeric = None, None
+        self._table, self._gathered, self._numeric = None, None, None
 
     @property
     def table(self) -> EncodedTable:
         """The encoded values."""
         if self._table is not None:
             return self._table
+        if self._gathered is not None:
+            self._rebind(self._gathered.table())
+            return self.table
         frame: pd.DataFrame = self._frame
         table = encode_frame(
             frame_in_schema_order(frame, self.description), self.description.parsed
@@ -214,13 +219,14 @@ class TabularDataset(Dataset):
 
     def take(self, positions: RecordIds, *, reset_index: bool = False) -> "TabularDataset":
         """Gather rows by position, repeats allowed."""
-        where = checked_positions(positions, len(self))
-        return self._like(self.table.take(where, reset_index=reset_index))
+        return self._taken(checked_positions(positions, len(self)), reset_index)
 
     def splice(self, records: "TabularDataset", rows: np.ndarray) -> "TabularDataset":
         """Gather rows, by position, from this dataset followed by `records`."""
         self._check_same_description(records)
-        return self._like(self.table.splice(records.table, rows))
+        if self._gathered is not None:
+            return self._holding(self._gathered.splice(records.table, rows))
+        return self._holding(Gathered(self.table, records.table, rows))
 
     def sample(
         self, n_samples: int = 1, frac: float | None = None, random_state: RandomSource = None
@@ -233,7 +239,7 @@ class TabularDataset(Dataset):
             )
         # The same draw as DataFrame.sample makes, without the frame.
         positions = as_sampler(random_state).choice(len(self), size=count, replace=False)
-        return self._like(self.table.take(positions))
+        return self._taken(positions, reset_index=False)
 
     def get_records(self, record_ids: RecordIds) -> "TabularDataset":
         """Rows at these positions; a `TabularRecord` if there is exactly one."""
@@ -327,7 +333,14 @@ class TabularDataset(Dataset):
 
     def copy(self) -> "TabularDataset":
         """An independent dataset with the same rows."""
-        return self._like(self.table)
+        held = self._gathered
+        return self._like(self.table) if held is None else self._holding(held)
+
+    def unlabelled(self) -> "TabularDataset":
+        """The same rows, labelled 0, 1, ..."""
+        if self._gathered is not None:
+            return self._holding(replace(self._gathered, labels=None))
+        return self._like(self.table.with_index())
 
     def view(
         self,
@@ -368,7 +381,9 @@ class TabularDataset(Dataset):
             yield TabularRecord.from_table_row(table.take([position]), self.description, label)
 
     def __len__(self) -> int:
-        return len(self._frame) if self._frame is not None else len(self.table)
+        if self._frame is not None:
+            return len(self._frame)
+        return len(self.table if self._gathered is None else self._gathered)
 
     def __contains__(self, record: object) -> bool:
         if not isinstance(record, TabularDataset) or len(record) != 1:
@@ -396,15 +411,29 @@ class TabularDataset(Dataset):
         return self.__copy__()
 
     def __getstate__(self) -> dict[str, Any]:
+        table = self.table
         state = self.__dict__.copy()
-        state.update(_table=self.table, _frame=None, _handed_out=False, _numeric=None)
+        state.update(_table=table, _frame=None, _handed_out=False, _numeric=None)
         return state
 
     def _like(self, table: EncodedTable) -> "TabularDataset":
         return TabularDataset.from_table(table, self.description)
 
+    def _holding(self, rows: Gathered) -> "TabularDataset":
+        """A dataset of rows that are copied when somebody asks for the values."""
+        dataset = TabularDataset.from_table(rows.base, self.description)
+        dataset._table, dataset._gathered = None, rows
+        return dataset
+
+    def _taken(self, where: np.ndarray, reset_index: bool) -> "TabularDataset":
+        if self._gathered is not None:
+            return self._holding(self._gathered.take(where, reset_index=reset_index))
+        if reset_index:
+            return self._holding(Gathered(self.table, None, where))
+        return self._like(self.table.take(where))
+
     def _rebind(self, table: EncodedTable) -> None:
-        self._table, self._frame = table, None
+        self._table, self._gathered, self._frame = table, None, None
         self._handed_out, self._numeric = False, None
 
     def _finish(self, table: EncodedTable, in_place: bool) -> "TabularDataset | None":

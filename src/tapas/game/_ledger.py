@@ -73,8 +73,10 @@ class Ledger:
         The fitted mechanism is not kept: a replay brings it back.
         """
         if not self.has_data(trial.phase, trial.index):
-            kept = replace(trial, release=Release(trial.release.data))
-            self._trials[trial.phase][trial.index] = kept
+            kept = Release(trial.release.data)
+            self._trials[trial.phase][trial.index] = Trial(
+                trial.phase, trial.index, kept, trial.secrets, trial.group, trial.made_with
+            )
         for key, observation in (observations or {}).items():
             self.observations(key, trial.phase)[trial.index] = observation.values
             asked = self._queries.get((key, trial.phase), 0)

@@ -3,7 +3,7 @@
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -137,15 +137,16 @@ class TrialTask:
 
     def finish(self, trial: Trial, seconds: float = 0.0) -> Outcome:
         """Observe the release, and drop what is not to be kept."""
-        address, trial = self.address.at(trial.index), replace(trial, made_with=provenance())
+        address, made_with = self.address.at(trial.index), provenance()
         observations = tuple(
             self._observed(observer, budget, trial, address)
             for observer, budget in zip(self.observers, self.budgets, strict=True)
         )
-        if self.keep == "whole":
-            return Outcome(trial.index, trial, observations)
-        data = trial.release.data if self._is_kept(trial.release, seconds) else None
-        return Outcome(trial.index, replace(trial, release=Release(data)), observations)
+        release = trial.release
+        if self.keep != "whole":
+            release = Release(release.data if self._is_kept(release, seconds) else None)
+        kept = Trial(trial.phase, trial.index, release, trial.secrets, trial.group, made_with)
+        return Outcome(trial.index, kept, observations)
 
     def _observed(
         self, observer: Observer, budget: int | None, trial: Trial, address: Address

@@ -178,7 +178,7 @@ class Domain:
             like.table,
             codes=_side_by_side(coded, cells.shape[1], np.min_scalar_type(-1 - most)),
             numbers=_side_by_side(numbers, cells.shape[1], np.dtype(np.float64)),
-            index=pd.RangeIndex(cells.shape[1]),
+            labels=None,
         )
         return TabularDataset.from_table(table, like.description)
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-import pandas as pd
 
 from tapas._random import ambient_rng
 from tapas._validate import check_count, listing
@@ -102,5 +101,4 @@ def table_like(
         else np.empty((rows, 0), dtype=table.codes.dtype),
         np.stack(numbers, axis=1) if len(numbers) else np.empty((rows, 0)),
         table.vocabularies,
-        pd.RangeIndex(rows),
     )

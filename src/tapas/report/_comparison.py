@@ -3,18 +3,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from tapas.report._figure import GREY, look, plain, tips, wrapped
+from tapas.report._lettering import Lettering
 from tapas.report._panel_points import PanelPoint, gather
 from tapas.report._sheet import Panel, Sheet
 from tapas.results import MEASURES
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["AXIS_RANGES", "Comparison", "draw_comparison", "metric_title"]
 
@@ -53,7 +50,7 @@ class Comparison:
     chance: bool = True
 
 
-def draw_comparison(comparison: Comparison) -> "Figure":
+def draw_comparison(comparison: Comparison) -> Sheet:
     """Draw one panel per metric: a line for each category, a marker for each series."""
     rows = comparison.rows
     categories = list(dict.fromkeys(rows[comparison.category]))
@@ -82,7 +79,7 @@ def draw_comparison(comparison: Comparison) -> "Figure":
     most = max(_MOST_IN_LEGEND, int((layout.tall - 0.45) / 0.21) - 3)
     left, bottom = layout.corner(len(comparison.metrics))
     _draw_legend(sheet, (left, bottom + layout.tall), comparison, series, most, missing)
-    return sheet.finished()
+    return sheet
 
 
 @dataclass(frozen=True)
@@ -126,8 +123,8 @@ def _grid(points: int) -> tuple[int, int]:
 
 def _write_around(sheet: Sheet, layout: _Layout, comparison: Comparison) -> None:
     title = wrapped(comparison.title, int(layout.width * 9.5), 2)
-    sheet.text(0.15, layout.height - 0.12, title, fontsize=11, fontweight="bold", va="top")
-    sheet.text(0.15, 0.08, comparison.note, fontsize=8, color=GREY, va="bottom")
+    sheet.text(Lettering(0.15, layout.height - 0.12, title, 11, up="top", bold=True))
+    sheet.text(Lettering(0.15, 0.08, comparison.note, 8, up="bottom", colour=GREY))
 
 
 @dataclass(frozen=True)
@@ -187,8 +184,6 @@ def _draw_panel(
 def _draw_series(
     panel: Panel, series: int, num_series: int, points: list[PanelPoint], ends: tuple[float, float]
 ) -> None:
-    from matplotlib.lines import Line2D
-
     colour, marker = look(series)
     mine = [point for point in points if point.series == series]
     if not mine:
@@ -212,11 +207,10 @@ def _draw_series(
         (missing, "x", colour),
     ):
         if these.any():
-            markers = Line2D(
+            panel.sheet.mark(
                 x[these],
                 y[these],
-                linestyle="",
-                marker=symbol,
+                symbol,
                 color=colour,
                 markersize=5.5 if num_series <= 8 else 4,
                 markeredgecolor=edge if num_series <= 8 else colour,
@@ -226,7 +220,6 @@ def _draw_series(
                     _reading(point) for point, is_one in zip(mine, these, strict=True) if is_one
                 ),
             )
-            panel.sheet.axes.add_artist(markers)
 
 
 def _reading(point: PanelPoint) -> str:
@@ -246,36 +239,27 @@ def _draw_legend(
     sheet: Sheet,
     corner: tuple[float, float],
     comparison: Comparison,
-    series: list[Any],
+    series: list[str],
     most: int,
     missing: bool,
 ) -> None:
-    from matplotlib.lines import Line2D
-
-    handles: list[Any] = []
-    for index, name in enumerate(series[:most]):
-        colour, marker = look(index)
-        label = wrapped(name, 26, 2)
-        handles.append(
-            Line2D([], [], color=colour, marker=marker, linestyle="", markersize=5, label=label)
-        )
+    """Names beside their markers, from the corner down."""
+    entries = [(wrapped(name, 26, 2), *look(index)) for index, name in enumerate(series[:most])]
     rest = len(series) - most
     if rest > 0:
-        handles.append(Line2D([], [], linestyle="", label=f"… and {rest} more"))
+        entries.append((f"… and {rest} more", GREY, ""))
     if comparison.chance and any(metric in NOTHING_LEARNT for metric in comparison.metrics):
-        handles.append(Line2D([], [], color=GREY, linestyle=":", label="nothing learnt"))
+        entries.append(("nothing learnt", GREY, ":"))
     if missing:
-        handles.append(
-            Line2D([], [], color=GREY, marker="x", linestyle="", markersize=5, label="undefined")
-        )
-    sheet.axes.legend(
-        handles=handles,
-        title=plain(comparison.series.replace("_id", "")),
-        loc="upper left",
-        bbox_to_anchor=corner,
-        bbox_transform=sheet.axes.transData,
-        frameon=False,
-        fontsize=8.5,
-        title_fontsize=9,
-        alignment="left",
-    )
+        entries.append(("undefined", GREY, "x"))
+    left, top = corner[0] + 0.1, corner[1] - 0.12
+    sheet.text(Lettering(left, top, plain(comparison.series.replace("_id", "")), 9, up="center"))
+    for label, colour, marker in entries:
+        tall = 0.19 + 0.14 * label.count("\n")
+        middle = top - 0.02 - tall / 2 - 0.095
+        top -= tall
+        if marker == ":":
+            sheet.lines(left, middle, left + 0.24, middle, (colour, 1.5, 2, ":"))
+        elif marker:
+            sheet.mark([left + 0.12], [middle], marker, color=colour, markersize=5)
+        sheet.text(Lettering(left + 0.34, middle, label, 8.5, up="center"))

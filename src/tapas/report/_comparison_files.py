@@ -60,7 +60,8 @@ def write_comparisons(
         )
         stem = f"{comparison_column}sComparison_Dataset{pair[0]}_Attack{pair[1]}"
         content = (columns, pair)
-        files.append(save(draw_comparison(comparison), names.path(filepath, stem, ".png", content)))
+        place = names.path(filepath, stem, ".png", content)
+        files.append(save(draw_comparison(comparison).finished(), place))
     return files
 
 

@@ -97,7 +97,7 @@ def series_figure(
         for end in ("low", "value", "high")
     )
     metrics = [m for m in ("accuracy", "auc", "certified_epsilon") if value[m].notna().any()]
-    figure = draw_comparison(
+    sheet = draw_comparison(
         Comparison(
             rows=pd.concat([low, high]),
             points=value,
@@ -110,6 +110,7 @@ def series_figure(
         )
     )
     description = f"Comparison of {', '.join(metrics)} by {names[0]}; the tables hold the numbers."
+    figure = sheet.finished(as_text=True)
     return inline_svg(figure, prefix, description.replace("_", " ")), len(categories) - len(shown)
 
 

@@ -1,4 +1,4 @@
-"""Many small panels on one sheet: matplotlib spends most of its time on making and drawing axes."""
+"""Many small panels on one sheet, without axes: making and drawing those takes most of the time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tapas.report._figure import GREY, new_figure
+from tapas.report._lettering import Lettering
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
 __all__ = ["Panel", "Sheet"]
@@ -33,19 +35,17 @@ class Sheet:
     Attributes
     ----------
     figure : Figure
-    axes : Axes
-        Bare, over all of the figure.
+    written : list of Lettering
     """
 
     def __init__(self, width: float, height: float) -> None:
         self.figure = new_figure(width, height)
-        self.axes = self.figure.add_axes((0.0, 0.0, 1.0, 1.0), frameon=False)
-        self.axes.set(xlim=(0, width), ylim=(0, height), xticks=[], yticks=[])
+        self.written: list[Lettering] = []
         self._lines: dict[Look, list[np.ndarray]] = {}
 
-    def text(self, x: float, y: float, text: str, **properties: object) -> None:
+    def text(self, lettering: Lettering) -> None:
         """Write somewhere."""
-        self.axes.text(x, y, text, **properties)  # type: ignore[arg-type]
+        self.written.append(lettering)
 
     def lines(
         self, x: ArrayLike, y: ArrayLike, to_x: ArrayLike, to_y: ArrayLike, look: Look
@@ -54,8 +54,15 @@ class Sheet:
         ends = np.stack(np.broadcast_arrays(x, y, to_x, to_y), axis=-1)
         self._lines.setdefault(look, []).append(ends.reshape(-1, 2, 2))
 
-    def finished(self) -> "Figure":
-        """The figure, with all lines."""
+    def mark(self, x: ArrayLike, y: ArrayLike, marker: str, **properties: object) -> None:
+        """Draw markers."""
+        from matplotlib.lines import Line2D
+
+        marks = Line2D(x, y, linestyle="", marker=marker, **properties)  # type: ignore[arg-type]
+        self._add(marks)
+
+    def finished(self, *, as_text: bool = False) -> "Figure":
+        """The figure with all lines and texts, these as outlines or as text that stays text."""
         from matplotlib.collections import LineCollection
 
         for look, parts in self._lines.items():
@@ -64,8 +71,40 @@ class Sheet:
             lines = LineCollection(
                 segments, colors=colour, linewidths=width, zorder=order, linestyles=style
             )
-            self.axes.add_collection(lines, autolim=False)
+            self._add(lines)
+        if as_text:
+            self._write()
+        else:
+            self._draw_letters()
         return self.figure
+
+    def _write(self) -> None:
+        for one in self.written:
+            self.figure.text(
+                one.x,
+                one.y,
+                one.text,
+                fontsize=one.size,
+                ha=one.across,
+                va=one.up,
+                color=one.colour,
+                fontweight="bold" if one.bold else "normal",
+                transform=self.figure.dpi_scale_trans,
+            )
+
+    def _draw_letters(self) -> None:
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        for colour in {one.colour: None for one in self.written}:
+            outlines = [path for o in self.written if o.colour == colour for path in o.outlines()]
+            if outlines:
+                whole = Path.make_compound_path(*outlines)
+                self._add(PathPatch(whole, facecolor=colour, linewidth=0, zorder=4))
+
+    def _add(self, artist: "Artist") -> None:
+        artist.set_transform(self.figure.dpi_scale_trans)
+        self.figure.add_artist(artist)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +146,7 @@ class Panel:
 
     def draw_title(self, title: str) -> None:
         """Write a title above."""
-        self.sheet.text(self.left, self.top + 0.085, title, fontsize=9.5, va="baseline")
+        self.sheet.text(Lettering(self.left, self.top + 0.085, title, 9.5))
 
     def draw_scale(self, ticks: Sequence[float], labels: Sequence[str]) -> None:
         """Draw the axis with its ticks, and pale lines behind the points."""
@@ -119,12 +158,12 @@ class Panel:
         self.sheet.lines(at, self.bottom - _MARK, at, self.bottom, _AXIS)
         for place, label in zip(at, labels, strict=True):
             below = self.bottom - 2 * _MARK
-            self.sheet.text(place, below, label, fontsize=8, ha="center", va="top")
+            self.sheet.text(Lettering(place, below, label, 8, "center", "top"))
 
     def draw_names(self, names: Sequence[str]) -> None:
         """Write the categories to the left."""
         for place, name in zip(self.y(np.arange(len(names))), names, strict=True):
-            self.sheet.text(self.left - 0.06, place, name, fontsize=8.5, ha="right", va="center")
+            self.sheet.text(Lettering(self.left - 0.06, place, name, 8.5, "right", "center"))
 
     def draw_chance(self, value: float) -> None:
         """Mark what an attack that learns nothing has."""

@@ -84,7 +84,7 @@ def columns_as_rows(
         else:
             numbers[kept:, number] = np.nan
             number += 1
-    emptied = replace(table, codes=codes, numbers=numbers, index=pd.RangeIndex(num_samples))
+    emptied = replace(table, codes=codes, numbers=numbers, labels=pd.RangeIndex(num_samples))
     return TabularDataset.from_table(emptied, target.description)
 
 

@@ -138,8 +138,7 @@ class PlantingLabeller(AttackerKnowledgeWithLabel):
         """The private records as the attacker knows them, where they are known; unlabelled."""
         if not self.attacker_knowledge.shows_identifiers or not isinstance(dataset, TabularDataset):
             return None
-        known = masked(dataset, self.goal)
-        return TabularDataset.from_table(known.table.with_index(), known.description)
+        return masked(dataset, self.goal).unlabelled()
 
 
 class MIALabeller(PlantingLabeller):

@@ -261,7 +261,7 @@ class TargetedGame(GameDefaults):
             if isinstance(dataset, TabularDataset) and not _described_alike(output, dataset):
                 output = TabularDataset(output.data, dataset.description)
             # Row labels could tell where rows came from, and frames are large: keep neither.
-            output = TabularDataset.from_table(output.table.with_index(), output.description)
+            output = output.unlabelled()
         known = self.data.identifiers(dataset) if isinstance(self.data, PlantingLabeller) else None
         return Release(output, mechanism, known)
 

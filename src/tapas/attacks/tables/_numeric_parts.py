@@ -32,25 +32,15 @@ class NumericParts:
     @classmethod
     def of(cls, dataset: TabularDataset) -> "NumericParts":
         """Take a dataset apart; one with free text is refused as its numeric form is."""
-        table = dataset.table
-        codes, values = iter(table.codes.T), iter(table.numbers.T)
-        numbers, categories = [], []
-        for column in table.columns:
-            if not column.is_coded:
-                numbers.append(next(values))
-                continue
-            code = next(codes)
-            if column.values is None:
-                dataset.numeric()
-            if column.is_one_hot:
-                categories.append(code)
-            else:
-                numbers.append(np.where(code == MISSING, np.nan, code))
-        rows = len(table)
-        return cls(
-            np.array(numbers, dtype=float).reshape(-1, rows),
-            np.array(categories, dtype=table.codes.dtype).reshape(-1, rows),
-        )
+        table, places = dataset.table, dataset.description.numeric_places
+        if places.without_values:
+            dataset.numeric()
+        numbers = np.empty((len(places.numbers) + len(places.ranks), len(table)))
+        numbers[places.numbers] = table.numbers.T
+        codes = table.codes.T
+        for where, column in zip(places.ranks, codes[places.ranked], strict=True):
+            numbers[where] = np.where(column == MISSING, np.nan, column)
+        return cls(numbers, codes[places.one_hot])
 
     def scaled(self, units: np.ndarray) -> "NumericParts":
         """Every number divided by the unit of its column."""
@@ -65,6 +55,9 @@ class NumericParts:
 
     def means(self) -> np.ndarray:
         """Mean of the numbers of each column that are not missing; 0 where all are."""
+        totals = self.numbers.sum(axis=1)
+        if not np.isnan(totals).any():
+            return totals / max(1, self.numbers.shape[1])
         present = ~np.isnan(self.numbers)
         totals = np.where(present, self.numbers, 0.0).sum(axis=1)
         return totals / np.maximum(1, present.sum(axis=1))

@@ -1,0 +1,49 @@
+"""Rows that are named but not copied yet: drawing, planting and sampling cost one copy together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tapas.datasets._encoding import EncodedTable, Labels, taken_labels
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Rows by position of a table, followed by those of another where there is one.
+
+    Attributes
+    ----------
+    base : EncodedTable
+    more : EncodedTable or None
+    rows : ndarray
+    labels : Labels
+        Those of the rows, whatever the tables call them.
+    """
+
+    base: EncodedTable
+    more: EncodedTable | None
+    rows: np.ndarray
+    labels: Labels = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, where: np.ndarray, *, reset_index: bool = False) -> "Gathered":
+        """Some of these rows."""
+        labels = None if reset_index else taken_labels(self.labels, where, len(self))
+        return Gathered(self.base, self.more, self.rows[where], labels)
+
+    def splice(self, other: EncodedTable, where: np.ndarray) -> "Gathered":
+        """Some of these rows and, beyond them, of another table, labelled 0, 1, ..."""
+        if self.more is not None:
+            return Gathered(self.table(), other, where)
+        others = np.arange(len(self.base), len(self.base) + len(other))
+        return Gathered(self.base, other, np.concatenate([self.rows, others])[where])
+
+    def table(self) -> EncodedTable:
+        """The rows themselves."""
+        if self.more is None:
+            found = self.base.take(self.rows, reset_index=True)
+        else:
+            found = self.base.splice(self.more, self.rows)
+        return found if self.labels is None else found.with_index(self.labels)
