@@ -33,7 +33,7 @@ GOALS: dict[str, tuple[float, float | None]] = {
 
 def measured(source: Path, *names: str) -> dict[str, float | None]:
     """Cases in a process of its own with that source on the path."""
-    one = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = {**os.environ, **one, "PYTHONPATH": str(source)}
     command = [sys.executable, str(HERE / "documented_cases.py"), *names]
     run = subprocess.run(command, env=environment, capture_output=True, text=True)
