@@ -1,6 +1,7 @@
 """A page says why there is a leak and what can be tried, only where there is one."""
 
 import re
+import shlex
 from dataclasses import replace
 from html import unescape
 
@@ -9,6 +10,8 @@ import pytest
 
 from tapas import attacks
 from tapas.cli._main import group
+from tapas.cli._release import command as release
+from tapas.datasets import Reading
 from tapas.report import AuditPage
 from tapas.report._page_advice import _LOOKS_AT
 from tapas.results import (
@@ -77,6 +80,24 @@ def test_commands_name_the_files_and_folders_of_the_audit() -> None:
     for copy in copies:
         assert f"tapas run {copy}.yaml" in html
         assert f"tapas compare first {copy}-run" in html
+
+
+def test_commands_about_files_read_them_as_the_audit_did() -> None:
+    read = {"delimiter": "\t", "header": False, "missing": ["-", "n/a"], "skip_rows": 0}
+    data = {"drop": ["patient id", "note"], "read": read, "schema": "s.json"}
+    goal = {"attribute": {"column": "sick"}}
+    html = unescape(page(3.0, release={"reference": "r.csv"}, data=data, goal=goal, seed=4).html())
+    advised = re.findall(r"tapas (release .*?)\n", html)
+    assert len(advised) == 3
+    for line in advised:
+        given = release.make_context("release", shlex.split(line)[1:]).params
+        assert given["drop"][:2] == ("patient id", "note")
+        chosen = Reading.from_words(given["read"])
+        assert chosen == Reading(delimiter="\t", header=False, missing=("-", "n/a"))
+        assert (given["attribute"], given["seed"]) == ("sick", 4)
+        assert (str(given["schema"]), str(given["reference"])) == ("s.json", "r.csv")
+    kept = unescape(page(3.0, generator={"use": "X"}, knowledge={}, data=data).html())
+    assert 'data.drop: ["patient id", "note", "COLUMN"]' in kept
 
 
 def two_attacks(**options: object) -> AuditRecord:

@@ -25,6 +25,8 @@ def command(audit_file: Path) -> None:
     for name, table in inputs.items():
         read = "; ".join(table.get("read", ())) or "read plainly"
         click.echo(f"{name}: {table['file']}, {table['rows']:,} records: {read}")
+        for column, reason in table.get("dropped", {}).items():
+            click.echo(f"{name}: not audited: {column} ({reason})")
     for caution in dict.fromkeys(found.cautions):
         click.echo(f"Note: {' '.join(caution.split())}")
     click.echo(f"{audit_file} can run: {', '.join(attack.label for attack in audit.attacks)}")

@@ -53,7 +53,7 @@ def command(
     The schema of the table is inferred and written beside the audit file; correct it where it is
     wrong. Nothing is overwritten.
     """
-    from tapas.cli._templates import audit_text
+    from tapas.cli._templates import audit_text, left_out
     from tapas.datasets import Reading, read_together
     from tapas.errors import ConfigError
 
@@ -85,6 +85,8 @@ def command(
             click.echo(f"  {path}: {choice}")
     for line in found.description.explain().splitlines():
         click.echo(f"  {line}")
+    if without := left_out(found.description, drop):
+        click.echo(f"Left out, and so not audited: {', '.join(without)} (data.drop in {output})")
     click.echo(f"Wrote {schema} (as above: correct what is wrong) and {output}")
     quoted = shlex.quote(str(output))
     click.echo(f"Next: tapas check {quoted}, then tapas run {quoted}")

@@ -35,12 +35,11 @@ def audit_text(
     columns = description.columns
     schema, output = written
     read, drop = chosen
-    free_text = [column.name for column in description.parsed if column.kind == "string"]
     table, holdout, released = (quoted(_relative(path, output)) for path in tables)
     about = {
         "table": table,
         "schema": quoted(schema.name),
-        "drop": quoted([*drop, *free_text]),
+        "drop": quoted(left_out(description, drop)),
         "rows": f"{rows:,}",
         "read": _read_line(read),
     }
@@ -55,6 +54,11 @@ def audit_text(
     if predicted not in columns:
         raise ConfigError(f"{predicted!r} is not a column; the columns are {listing(columns)}")
     return _MODEL.format(**about, class_column=quoted(predicted))
+
+
+def left_out(description: DataDescription, drop: Sequence[str]) -> list[str]:
+    """Columns that are dropped as asked, and those of free text."""
+    return [*drop, *(column.name for column in description.parsed if column.kind == "string")]
 
 
 def _read_line(words: Sequence[str]) -> str:

@@ -1,14 +1,16 @@
 """Why there is a leak, in plain words, and what can be tried against it."""
 
+import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from tapas.datasets import Reading
 from tapas.results import AuditRecord, ExposedRecords, Findings, People
 
 __all__ = ["Action", "actions", "why"]
@@ -50,6 +52,8 @@ _LOOKS_AT = {
     "SinglingOut": "descriptions that fit one released record, and then one private record",
     "Linkability": "whether two halves of a record lead to the same released records",
     "Inference": "whether released records like the target tell one of its values",
+    "Reconstruction": "which sensitive values fit the counts that the release keeps",
+    "Tree": "whether the record's values made thresholds of the trees, and how full its leaves are",
     "Likelihood": "how likely the fitted generator finds the target",
     "PropertyClassifier": "how the model's answers shift with the make-up of its training records",
 }
@@ -98,9 +102,10 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
     private, holdout, released = (str(inputs.get(key, {}).get("file", key)) for key in keys)
     here = str(record.provenance.get("folder") or f"{released.split('.')[0]}-run")
     column = _telling(exposed)
+    given = list(_options_of(record.question))
 
     def tried(file: str, folder: str, *options: str) -> tuple[str, str]:
-        again = ["tapas", "release", private, holdout, file, *options, "--folder", folder]
+        again = ["tapas", "release", private, holdout, file, *given, *options, "--folder", folder]
         return shlex.join(again), shlex.join(["tapas", "compare", here, folder])
 
     dropped = column or "COLUMN"
@@ -122,6 +127,31 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
             tried("noisy.csv", "noisy-run"),
         ),
     ]
+
+
+def _options_of(question: Mapping[str, Any]) -> Iterator[str]:
+    """What makes `tapas release` read and attack files as this audit did."""
+    data, release, goal = (question.get(key) or {} for key in ("data", "release", "goal"))
+    words = [("--drop", name) for name in data.get("drop") or ()]
+    for option, part in (("--read", data), ("--read-released", release)):
+        words += [(option, word) for word in _choices(part.get("read") or {})]
+    for option, value in (
+        ("--schema", data.get("schema")),
+        ("--reference", release.get("reference")),
+        ("--attribute", (goal.get("attribute") or {}).get("column")),
+        ("--seed", question.get("seed")),
+    ):
+        words += [(option, str(value))] if value else []
+    return (word for pair in words for word in pair)
+
+
+def _choices(reading: Mapping[str, Any]) -> Iterator[str]:
+    usual = vars(Reading())
+    for name, value in reading.items():
+        given = value if isinstance(value, list) else [value] if value != usual[name] else []
+        for one in given:
+            word = str(one).lower() if isinstance(one, bool) else str(one)
+            yield f"{name}={word.replace(chr(9), 'tab')}"
 
 
 def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
@@ -153,6 +183,7 @@ def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Acti
 def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Action]:
     column = _commonest(one.table for one in people if "agrees_on" in one.table)
     rows = [str(target) for one in people for target in one.table["target"]][:_FEW]
+    dropped = [*(record.question.get("data") or {}).get("drop", ()), column or "COLUMN"]
     return [
         _edited(
             record,
@@ -165,7 +196,7 @@ def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Actio
             "Leave out, or coarsen, a column that makes people recognisable"
             + (f" (nearest released records agree most often on “{column}”)." if column else "."),
             f"without {column or 'COLUMN'}",
-            f"data.drop: [{column or 'COLUMN'}]",
+            f"data.drop: {json.dumps(dropped, ensure_ascii=False)}",
         ),
         _edited(
             record,
