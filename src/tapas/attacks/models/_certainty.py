@@ -15,6 +15,8 @@ from tapas.attacks.models._score_statistics import logits, statistics_of
 from tapas.game import Briefing, Needs, Release
 from tapas.models import Classifier
 
+NUM_OWN = NUM_OWN_MODELS + 1  # with boosting
+
 
 @dataclass(frozen=True, eq=False)
 class FeaturesAndCertainty:
@@ -35,17 +37,17 @@ class FeaturesAndCertainty:
     @classmethod
     def learn(cls, rows: np.ndarray) -> "FeaturesAndCertainty":
         """Learn ranks and scales from the attacker's records."""
-        features = PredictionFeatures.learn(rows[:, :-NUM_OWN_MODELS])
+        features = PredictionFeatures.learn(rows[:, :-NUM_OWN])
         return cls(features, Scaled.learn(_beside(rows, features.clip)))
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         beside = self.scaled(_beside(rows, self.of_predictions.clip))
-        return np.concatenate([self.of_predictions(rows[:, :-NUM_OWN_MODELS]), beside], axis=1)
+        return np.concatenate([self.of_predictions(rows[:, :-NUM_OWN]), beside], axis=1)
 
 
 def _beside(rows: np.ndarray, clip: float) -> np.ndarray:
-    own = rows[:, -NUM_OWN_MODELS:]
-    statistics = statistics_of(rows[:, 1:-NUM_OWN_MODELS], rows[:, 0].astype(int))
+    own = rows[:, -NUM_OWN:]
+    statistics = statistics_of(rows[:, 1:-NUM_OWN], rows[:, 0].astype(int))
     return np.concatenate([own, logits(statistics, clip)[:, None] - own], axis=1)
 
 
@@ -53,9 +55,9 @@ class CertaintyMIA(BlackBoxMIA):
     """Reads the model's answers beside how sure the attacker's own models are of the record.
 
     Idea: to be sure of a record that any model is sure of says little; to be sure of one that
-    others get wrong says that it was trained on. The attacker's own models, a linear one and a
-    forest, are trained on the records that the attacker holds; each record is judged by those that
-    did not see it. They ask the audited model nothing.
+    others get wrong says that it was trained on. The attacker's own models, a linear one, a
+    forest and boosting, are trained on the records that the attacker holds; each record is judged
+    by those that did not see it. They ask the audited model nothing.
 
     Needs: scores, one query per record, known records or shadow models.
 
@@ -95,7 +97,9 @@ class CertaintyMIA(BlackBoxMIA):
         held_codes = None if about.auxiliary is None else model.codes_of(about.auxiliary.y)
         codes = model.codes_of(about.targets.y)
         encoding = about.known_encoding
-        own = own_certainty(about.targets, codes, about.auxiliary, held_codes, encoding)
+        own = own_certainty(
+            about.targets, codes, about.auxiliary, held_codes, encoding, boosting=True
+        )
         return np.column_stack([prediction_vectors(model, about.targets), own])
 
     def _features(self, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

@@ -6,13 +6,14 @@ costs no query: the attacker's models are trained on the records that the attack
 
 import numpy as np
 
-from tapas.models import RecordEncoding, Records
+from tapas.models import Classifier, RecordEncoding, Records
 
 FOLDS = 5
-MOST_RECORDS = 5_000
+MOST_RECORDS, MOST_BOOSTED = 5_000, 10_000
 FEWEST_RECORDS = 50  # with fewer the models would say nothing
 CLIP = 0.01
 NUM_OWN_MODELS = 2  # a linear one and a forest: what is hard for one may be easy for the other
+MOST_TREES, MOST_ROUNDS, LEAST_ROUNDS = 200, 50, 10  # of boosting, which grows one for each class
 
 
 def own_certainty(
@@ -21,8 +22,10 @@ def own_certainty(
     held: Records | None,
     held_codes: np.ndarray | None,
     encoding: RecordEncoding,
+    *,
+    boosting: bool = False,
 ) -> np.ndarray:
-    """Log odds of the true class by the attacker's own models, (records, `NUM_OWN_MODELS`).
+    """Log odds of the true class by the attacker's own models, (records, models).
 
     Held records are split into folds by their content, and each target is judged by the models
     trained on the other folds. So a held record is never judged by a model that saw it, and held
@@ -37,11 +40,13 @@ def own_certainty(
         What the attacker holds; may contain targets.
     held_codes : ndarray of int or None
     encoding : RecordEncoding
+    boosting : bool
+        Whether there is a third model, and more records are learnt from.
     """
-    found = np.zeros((len(targets), NUM_OWN_MODELS))
+    found = np.zeros((len(targets), NUM_OWN_MODELS + boosting))
     if held is None or held_codes is None or len(held) < FEWEST_RECORDS:
         return found
-    held = held.take(np.arange(min(len(held), MOST_RECORDS)))
+    held = held.take(np.arange(min(len(held), MOST_BOOSTED if boosting else MOST_RECORDS)))
     held_codes = held_codes[: len(held)]
     points, held_points = _centred(targets, held, encoding)
     fold, held_fold = _folds(targets), _folds(held)
@@ -49,7 +54,9 @@ def own_certainty(
         judged, rest = fold == number, held_fold != number
         if judged.any() and len(np.unique(held_codes[rest])) > 1:
             found[judged] = _log_odds(
-                held_points[rest], held_codes[rest], points[judged], codes[judged]
+                _unfitted(boosting, len(np.unique(held_codes[rest]))),
+                (held_points[rest], held_codes[rest]),
+                (points[judged], codes[judged]),
             )
     return found
 
@@ -67,19 +74,38 @@ def _folds(records: Records) -> np.ndarray:
     return (records.row_keys() >> np.uint64(32)) % np.uint64(FOLDS)
 
 
-def _log_odds(
-    known: np.ndarray, known_codes: np.ndarray, points: np.ndarray, codes: np.ndarray
-) -> np.ndarray:
-    from sklearn.ensemble import ExtraTreesClassifier
+def _unfitted(boosting: bool, num_classes: int) -> list[Classifier]:
+    from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
 
-    columns = []
-    for model in (
+    models = [
         LogisticRegression(C=0.1, max_iter=200),
         ExtraTreesClassifier(50, random_state=0),
-    ):
-        model.fit(known, known_codes)
-        probabilities = model.predict_proba(points)
+    ]
+    if boosting:
+        rounds = int(np.clip(MOST_TREES // num_classes, LEAST_ROUNDS, MOST_ROUNDS))
+        boosted = HistGradientBoostingClassifier(
+            learning_rate=0.15,
+            max_iter=rounds,
+            max_leaf_nodes=16,
+            early_stopping=False,
+            random_state=0,
+        )
+        models.append(boosted)
+    return models
+
+
+def _log_odds(
+    models: list[Classifier],
+    known: tuple[np.ndarray, np.ndarray],
+    judged: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    import threadpoolctl
+
+    columns, (points, codes) = [], judged
+    for model in models:
+        with threadpoolctl.threadpool_limits(1):
+            probabilities = np.asarray(model.fit(*known).predict_proba(points))
         places = np.searchsorted(model.classes_, codes).clip(max=len(model.classes_) - 1)
         own = probabilities[np.arange(len(points)), places]
         own = np.where(model.classes_[places] == codes, own, 0.0).clip(CLIP, 1 - CLIP)
