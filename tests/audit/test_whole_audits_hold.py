@@ -133,6 +133,9 @@ def truth(kind: str) -> dict[str, float]:
         return {"epsilon": 1.0, "auc": float(area), "found": found, **rates}
     epsilon = MECHANISMS[kind][1]
     rate = float(expit(epsilon))
+    if kind == "failures":  # they rank below all answers
+        area = 0.49 * rate + 0.21 + 0.09 / 2
+        return {"epsilon": 1.0, "auc": area, "tpr": 0.7 * rate, "fpr": 0.7 * (1 - rate), "found": 0}
     return {"epsilon": epsilon, "auc": rate, "tpr": rate, "fpr": 1 - rate, "found": 0.0}
 
 
@@ -157,7 +160,7 @@ def wrongs(kind: str, record: AuditRecord) -> Counter[str]:
         found["words too strong"] |= int(leak(finding.shared)[0] > 2 * known["auc"] - 1)
     if findings.best is not None and kind == "nothing":
         found["leak in words"] = int("No attack did" not in " ".join(AuditPage(record).words))
-    if len(findings.audited) == 1 and kind != "failures":
+    if len(findings.audited) == 1:
         found["band"] = int(not band_holds(record, known))
     return found
 
