@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -109,3 +110,25 @@ def test_the_json_verdict_beside_a_table_is_not_its_schema(here: Path) -> None:
     write(here, "t.csv", b"a,b\n1.5,x\n2.5,y\n")
     write(here, "t.json", b'{"verdict": "passed"}')
     assert TabularDataset.read("t.csv").description.columns == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("package", "file", "extra"),
+    [("openpyxl", "t.xlsx", "tapas-privacy[excel]"), ("pyarrow", "t.parquet", "[parquet]")],
+)
+def test_a_missing_package_is_named_with_what_installs_it(
+    package: str,
+    file: str,
+    extra: str,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with zipfile.ZipFile(here / file, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    monkeypatch.setitem(sys.modules, package, None)
+    assert run(["init", file]) == 4
+    said = refusal(capsys)
+    assert package in said
+    assert extra in said
