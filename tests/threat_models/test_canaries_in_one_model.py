@@ -111,6 +111,44 @@ def test_certificates_exceed_the_known_epsilon_no_more_often_than_stated() -> No
         assert np.median(found) > SHARE_REACHED[noise] * true
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("noise", [0.5, 2.0])
+def test_networks_by_opacus_are_not_certified_above_the_epsilon_that_it_states(
+    noise: float,
+) -> None:
+    torch = pytest.importorskip("torch", reason="needs torch")
+    opacus = pytest.importorskip("opacus", reason="needs opacus")
+    certificates, stated = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, y = 3.0 * np.eye(CANARIES, dtype=np.float32), rng.integers(0, 2, CANARIES)
+        inside = rng.random(CANARIES) < 0.5
+        torch.manual_seed(seed)
+        network = torch.nn.Linear(CANARIES, 2)
+        given = torch.utils.data.TensorDataset(*map(torch.tensor, (X[inside], y[inside])))
+        engine = opacus.PrivacyEngine(accountant="rdp")
+        private, optimizer, loader = engine.make_private(
+            module=network,
+            optimizer=torch.optim.SGD(network.parameters(), lr=1.0),
+            data_loader=torch.utils.data.DataLoader(given, batch_size=20),
+            noise_multiplier=noise,
+            max_grad_norm=1.0,
+        )
+        for _ in range(5):
+            for rows, classes in loader:
+                optimizer.zero_grad()
+                torch.nn.functional.cross_entropy(private(rows), classes).backward()
+                optimizer.step()
+        sides = (X[inside], y[inside]), (X[~inside], y[~inside])
+        threat_model = ModelMIA(network, *sides, known_share=0.3, seed=seed, coins=True)
+        stated.append(engine.get_epsilon(DELTA))
+        audit = Audit(threat_model, [LossMIA()], claim=Claim(stated[-1], DELTA))
+        certificates.append(float(record_facts(audit.run(n_jobs=1))[0].epsilon))
+    assert sum(np.array(certificates) > stated) <= 1  # 5 % each
+    assert noise > 1 or max(certificates) > 0  # little noise shows
+
+
 def test_canaries_must_differ() -> None:
     X, y = np.eye(10), np.arange(10) % 2
     model = NoisyDescent(1.0, 0).fit(X, y)
