@@ -21,8 +21,6 @@ from tapas.attacks import (
     Attack,
     ClosestDistanceAIA,
     EnsembleAttack,
-    GroundhogAttack,
-    QueryAttack,
     ReconstructionAttack,
     SubsetAttack,
 )
@@ -53,8 +51,6 @@ GENERATORS = {"half": HalfCopies(), "cart": CartSynthesizer(), "network": Bayesi
 def attacks() -> tuple[Attack, ...]:
     return (
         ClosestDistanceAIA(label="closest"),
-        GroundhogAttack(label="groundhog"),
-        QueryAttack(label="queries"),
         SubsetAttack(label="subsets"),
         EnsembleAttack(label="ensemble"),
         ReconstructionAttack(label="reconstruction"),

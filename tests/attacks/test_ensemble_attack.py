@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from mixed_tables import (
     Deaf,
+    attribute_briefing,
     attribute_game,
     membership_briefing,
     membership_game,
@@ -115,3 +116,20 @@ def test_a_generator_that_leaks_nothing_leaves_the_ensemble_at_chance() -> None:
         record = Audit(game, [EnsembleAttack(SMALL)], 20, 40).run(n_jobs=1)
         areas += [np.mean([summary.auc for summary in record.subjects[0].summaries])]
     assert abs(np.mean(areas) - 0.5) < 4 * np.std(areas) / np.sqrt(len(areas))
+
+
+def test_marginals_are_weighed_where_the_attacker_has_records_to_compare_with() -> None:
+    targets, held = mixed_table(2), mixed_table(30, seed=4)
+    names = {
+        what: [type(one).__name__ for one in EnsembleAttack().members(briefing)]
+        for what, briefing in {
+            "held": membership_briefing(targets, held),
+            "nothing held": membership_briefing(targets),
+            "attribute": attribute_briefing(targets, "sex", ("F", "M")),
+        }.items()
+    }
+    assert names["held"] == ["SubsetAttack", "NearnessAttack", "MarginalsAttack"]
+    assert names["nothing held"] == names["attribute"] == names["held"][:2]
+    assert EnsembleAttack(SMALL).members(membership_briefing(targets, held)) == tuple(SMALL)
+    seen_by_all = seen(EnsembleAttack(), membership_briefing(targets, held), mixed_table(20))
+    assert len(seen_by_all.dtype.names or ()) == 3

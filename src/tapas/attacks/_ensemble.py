@@ -9,7 +9,9 @@ import numpy as np
 from tapas.attacks._base import Attack
 from tapas.attacks._shared_discriminant import SharedScorer, fold_of, learn_shared
 from tapas.attacks.features._subset_attack import SubsetAttack
+from tapas.attacks.tables._marginals import MarginalsAttack
 from tapas.attacks.tables._nearness import NearnessAttack
+from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError
 from tapas.game import (
     Board,
@@ -20,6 +22,7 @@ from tapas.game import (
     Release,
     Samples,
     Scorer,
+    TableBriefing,
     ValueObserver,
     scorer_about,
 )
@@ -107,13 +110,15 @@ class EnsembleAttack(Attack):
     Parameters
     ----------
     attacks : sequence of Attack, optional
-        Members; `SubsetAttack` and `NearnessAttack` by default.
+        Members. By default `SubsetAttack` and `NearnessAttack`, and `MarginalsAttack` where
+        membership is inferred by somebody who holds auxiliary data.
     label : str, optional
     """
 
     pools_targets: ClassVar[bool] = True
 
     def __init__(self, attacks: Sequence[Attack] | None = None, label: str | None = None) -> None:
+        self.chosen = attacks is not None
         self.attacks = (SubsetAttack(), NearnessAttack()) if attacks is None else tuple(attacks)
         if not self.attacks or any(attack.writes_doors for attack in self.attacks):
             raise ConfigError(
@@ -135,15 +140,26 @@ class EnsembleAttack(Attack):
             mechanism=any(one.mechanism for one in needs),
         )
 
+    def members(self, briefing: Briefing) -> tuple[Attack, ...]:
+        """The attacks that are weighed, in a game of which this is told."""
+        held = isinstance(briefing, TableBriefing) and isinstance(
+            briefing.auxiliary, TabularDataset
+        )
+        if self.chosen or not held or briefing.goal.kind != "membership":
+            return self.attacks
+        return (*self.attacks, MarginalsAttack())
+
     def observer(self, briefing: Briefing, samples: Samples) -> EnsembleObserver:
         """What all members see."""
-        return EnsembleObserver(tuple(one.observer(briefing, samples) for one in self.attacks))
+        members = self.members(briefing)
+        return EnsembleObserver(tuple(one.observer(briefing, samples) for one in members))
 
     def fit(self, board: Board, *, rng: np.random.Generator) -> EnsembleScorer:
         """Let every member learn, and learn how far to trust each."""
-        seeds = rng.integers(2**32, size=len(self.attacks)).tolist()
+        attacks = self.members(board.told)
+        seeds = rng.integers(2**32, size=len(attacks)).tolist()
         members, rehearsed = [], []
-        for number, (attack, seed) in enumerate(zip(self.attacks, seeds, strict=True)):
+        for number, (attack, seed) in enumerate(zip(attacks, seeds, strict=True)):
             part = replace(board, values=board.values[f"{number}"])
             members.append(_learnt(attack, part, np.random.default_rng(seed)))
             rehearsed.append(_rehearsed(attack, part, members[-1], seed))
