@@ -47,7 +47,6 @@ _LOOKS_AT = {
     "RecordEnsemble": "how near released records come to the target, how dense they lie around it "
     "and which of its values they share, all weighed together",
     "Marginals": "whether the counts that the generator keeps are those of data with the target",
-    "Reconstruction": "which values of all private records together fit the counts of the release",
     "Query": "how well the release answers questions that only few records match",
     "Nearness": "how near the released records most like the target are",
     "SinglingOut": "descriptions that fit one released record, and then one private record",
