@@ -125,7 +125,8 @@ def truth(kind: str) -> dict[str, float]:
     """Epsilon, AUC, and the true and false positive rates of the attack that knows the event."""
     if kind == "ties":
         rng = np.random.default_rng(0)
-        worlds = [np.floor(k + rng.laplace(size=400_000)) for k in (1, 0)]
+        # Three rows carry the numbers from -1 to 2; what lies beyond is clipped.
+        worlds = [np.clip(np.floor(k + rng.laplace(size=400_000)), -1, 2) for k in (1, 0)]
         area = np.mean(worlds[0] > worlds[1]) + np.mean(worlds[0] == worlds[1]) / 2
         highest = min(t for t in range(20) if np.mean(worlds[1] >= t) <= 0.01)
         rates = dict(zip(("tpr", "fpr"), LaplaceCount(TARGET, 1.0).rates, strict=True))
