@@ -16,6 +16,7 @@ from tapas.errors import StoreError
 __all__ = [
     "make_private",
     "most_expanded",
+    "parse_json",
     "read_json",
     "read_text",
     "refuse_bomb",
@@ -38,10 +39,12 @@ def make_private(folder: Path) -> None:
 
 
 def refuse_links(folder: Path) -> None:
-    """Refuse a folder in which something is a link: what is written would go elsewhere."""
+    """Refuse a folder in which something is a link, a pipe or a device: writing goes elsewhere."""
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.is_symlink():
             raise StoreError(f"{path} is a link, and is not followed: remove it")
+        if not path.is_file() and not path.is_dir() and path.exists():
+            raise StoreError(f"{path} is neither a file nor a folder: remove it")
 
 
 def read_text(path: str | PathLike[str], largest: int = LARGEST_TEXT) -> str:
@@ -56,10 +59,23 @@ def read_text(path: str | PathLike[str], largest: int = LARGEST_TEXT) -> str:
 
 def read_json(path: str | PathLike[str], largest: int = LARGEST_TEXT) -> Any:
     """Values of a JSON file; what is wrong with it is an OSError or a ValueError."""
+    return parse_json(read_text(path, largest))
+
+
+def parse_json(text: str) -> Any:
+    """Values of JSON in which no name stands twice: readers differ in which one they take."""
     try:
-        return json.loads(read_text(path, largest))
+        return json.loads(text, object_pairs_hook=_each_once)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r:.80} stands twice")
+    return values
 
 
 def refuse_bomb(content: bytes) -> None:

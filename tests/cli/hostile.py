@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import pickle
 import sqlite3
 import zipfile
@@ -66,6 +67,27 @@ def _link(name: str) -> Make:
         path.symlink_to(victim)
 
     return make
+
+
+def _pipe(name: str) -> Make:
+    """Somebody who opens it waits for ever."""
+
+    def make(place: Path) -> None:
+        (place / "run" / name).unlink(missing_ok=True)
+        os.mkfifo(place / "run" / name)
+
+    return make
+
+
+def _endless(place: Path) -> None:
+    with (place / "run" / "history.jsonl").open("ab") as file:
+        file.truncate(1 << 32)
+
+
+def _name_twice(place: Path) -> None:
+    """The digest is that of what stands last."""
+    path = place / "run" / "record.json"
+    path.write_text(path.read_text().replace('"title"', '"title": "Pass", "title"', 1))
 
 
 def _sql(statements: str) -> Make:
@@ -197,6 +219,14 @@ def hostile() -> list[Hostile]:
         Hostile(f"a link for {name}, met by {command}", _link(name), (command,))
         for name in LINKS
         for command in whole
+    ]
+    found += [
+        Hostile(f"a pipe for {name}", _pipe(name), whole)
+        for name in ("record.json", "index.sqlite", "history.jsonl", "report.html", "other")
+    ]
+    found += [
+        Hostile("a history without end", _endless, ("run", "report", "repair")),
+        Hostile("a record with a name twice", _name_twice, ("report", "compare", "verify")),
     ]
     objects = {
         "a trigger": "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END",

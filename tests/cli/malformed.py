@@ -128,6 +128,9 @@ YAML_TEXTS: dict[str, Content] = {
     "a set": "!!set {a, b}\n",
     "deep": "[" * 500 + "]" * 500,
     "deep mappings": "{a: " * 400 + "1" + "}" * 400,
+    "aliases of aliases": "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+    + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12))
+    + "title: *a11\n",
     "a key twice": "title: a\ntitle: b\n",
     "a key that is a list": "? [a, b]\n: 1\n",
     "a key that is a mapping": "? {a: b}\n: 1\n",

@@ -73,7 +73,8 @@ def test_nothing_runs_and_nothing_outside_is_touched(
     assert [path.name for path in (place / "outside" / "folder").iterdir()] == []
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < MOST_MEMORY
     pages = [*place.glob("run/report.html"), *place.glob("compared/*.html")]
-    assert not [page for page in pages if b"<script>document.title" in page.read_bytes()]
+    written = [page.read_bytes() for page in pages if page.is_file()]
+    assert not [page for page in written if b"<script>document.title" in page]
 
 
 def test_a_saved_threat_model_starts_no_program(place: Path) -> None:

@@ -57,7 +57,10 @@ def _digests(folder: Path) -> dict[str, str]:
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     names = {path.relative_to(folder).as_posix(): path for path in files}
     return {
-        name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for name, path in sorted(names.items())
-        if name not in OTHERWISE_CHECKED
+        name: _digest(path) for name, path in sorted(names.items()) if name not in OTHERWISE_CHECKED
     }
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

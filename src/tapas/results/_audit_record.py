@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from tapas._files import read_text, write_text
+from tapas._files import parse_json, read_text, write_text
 from tapas._spec import Plain, digest_of
 from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, StoreError, TapasWarning
@@ -268,8 +268,8 @@ class AuditRecord:
     def from_json(cls, text: str, *, where: str = "the text given") -> "AuditRecord":
         """Rebuild a record from JSON text."""
         try:
-            content = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            content = parse_json(text)
+        except ValueError as error:
             raise StoreError(f"{where} is not JSON: {error}") from error
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise StoreError(f"{where} is not an audit record written by tapas")

@@ -16,6 +16,7 @@ from tapas.results._gates import decide, gate_title
 __all__ = ["append_verdict", "loosened_limits", "read_history", "repair_history"]
 
 HISTORY_FILE = "history.jsonl"
+LARGEST_HISTORY = 1 << 27  # bytes
 # Of lines that earlier versions wrote, without a digest of their own.
 _EARLIER_KEYS = {"finished", "fingerprint", "state", "words", "limits", "inputs", "before"}
 
@@ -122,6 +123,8 @@ def loosened_limits(record: AuditRecord, history: tuple[dict[str, Any], ...]) ->
 def _lines(path: Path) -> list[str]:
     if not path.is_file():
         return []
+    if path.stat().st_size > LARGEST_HISTORY:
+        raise StoreError(f"{path} is too large for a history: remove it")
     text = path.read_text(encoding="utf-8", errors="replace")
     return [line for line in text.split("\n") if line.strip()]
 
