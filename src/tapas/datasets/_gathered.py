@@ -18,20 +18,26 @@ class Gathered:
     rows : ndarray
     labels : Labels
         Those of the rows, whatever the tables call them.
+    as_in_base : bool
+        Whether rows, all of the first table, have their labels there instead.
     """
 
     base: EncodedTable
     more: EncodedTable | None
     rows: np.ndarray
     labels: Labels = None
+    as_in_base: bool = False
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, where: np.ndarray, *, reset_index: bool = False) -> "Gathered":
         """Some of these rows."""
-        labels = None if reset_index else taken_labels(self.labels, where, len(self))
-        return Gathered(self.base, self.more, self.rows[where], labels)
+        rows = self.rows[where]
+        if reset_index or self.as_in_base:
+            return Gathered(self.base, self.more, rows, as_in_base=not reset_index)
+        labels = taken_labels(self.labels, where, len(self))
+        return Gathered(self.base, self.more, rows, labels)
 
     def splice(self, other: EncodedTable, where: np.ndarray) -> "Gathered":
         """Some of these rows and, beyond them, of another table, labelled 0, 1, ..."""
@@ -43,7 +49,7 @@ class Gathered:
     def table(self) -> EncodedTable:
         """The rows themselves."""
         if self.more is None:
-            found = self.base.take(self.rows, reset_index=True)
+            found = self.base.take(self.rows, reset_index=not self.as_in_base)
         else:
             found = self.base.splice(self.more, self.rows)
         return found if self.labels is None else found.with_index(self.labels)

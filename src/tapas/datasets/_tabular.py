@@ -339,7 +339,7 @@ class TabularDataset(Dataset):
     def unlabelled(self) -> "TabularDataset":
         """The same rows, labelled 0, 1, ..."""
         if self._gathered is not None:
-            return self._holding(replace(self._gathered, labels=None))
+            return self._holding(replace(self._gathered, labels=None, as_in_base=False))
         return self._like(self.table.with_index())
 
     def view(
@@ -428,9 +428,8 @@ class TabularDataset(Dataset):
     def _taken(self, where: np.ndarray, reset_index: bool) -> "TabularDataset":
         if self._gathered is not None:
             return self._holding(self._gathered.take(where, reset_index=reset_index))
-        if reset_index:
-            return self._holding(Gathered(self.table, None, where))
-        return self._like(self.table.take(where))
+        rows = np.where(where < 0, where + len(self), where)
+        return self._holding(Gathered(self.table, None, rows, as_in_base=not reset_index))
 
     def _rebind(self, table: EncodedTable) -> None:
         self._table, self._gathered, self._frame = table, None, None

@@ -71,7 +71,7 @@ class TargetedGame(GameDefaults):
 
     # -- what it is --------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def label(self) -> str:
         """Display name of the mechanism."""
         return self.mechanism.label
