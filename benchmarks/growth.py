@@ -20,7 +20,6 @@ from tapas.datasets import TabularDataset, load_sample, most_isolated
 from tapas.engine import Workers
 from tapas.game import Ledger, Observation, Release, Trial, TrialPolicy
 from tapas.generators import Raw
-from tapas.models import Records
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
 
 PRIVATE = 500
@@ -81,9 +80,7 @@ def references(number: int) -> float:
     from tapas.threat_models import ModelMIA
 
     inputs, classes = make_classification(2_000, random_state=0)
-    members, others = (
-        Records(inputs[part], classes[part]) for part in np.split(np.arange(2_000), 2)
-    )
+    members, others = (inputs[:1_000], classes[:1_000]), (inputs[1_000:], classes[1_000:])
     model = LogisticRegression().fit(*members)
     attacked = ModelMIA(
         model, members, others, trainer=LogisticRegression(), num_shadows=number, seed=1, n_jobs=1
@@ -102,9 +99,9 @@ def columns(number: int) -> float:
 
 SIZES: dict[str, tuple[Callable[[int], float], Sequence[int]]] = {
     "rows": (rows, [2**k * 1_000 for k in range(3, 10)]),
-    "trials": (trials, [2**k * 100 for k in range(7)]),
-    "targets": (targets, [2**k * 100 for k in range(7)]),
-    "references": (references, [4, 8, 16, 32, 64, 128]),
+    "trials": (trials, [2**k * 100 for k in range(6)]),
+    "targets": (targets, [2**k * 100 for k in range(6)]),
+    "references": (references, [8, 16, 32, 64, 128, 256]),
     "columns": (columns, [8, 16, 32, 64, 128, 256]),
 }
 
@@ -141,7 +138,7 @@ def main() -> None:
     for name in asked.only:
         measure, sizes = SIZES[name]
         measure(sizes[0])
-        times = [min(measure(size) for _ in range(2)) for size in sizes]
+        times = [measure(size) for size in sizes]
         found[name] = sizes, times
         cells = "  ".join(f"{n:,d}: {t:.3g}" for n, t in zip(sizes, times, strict=True))
         print(f"{name:11s} exponent {slope(sizes, times):5.2f}   {cells}", flush=True)
