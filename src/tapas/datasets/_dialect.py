@@ -146,6 +146,8 @@ def _plainly_cut(text: str, delimiter: str, reading: Reading) -> pd.DataFrame | 
     """The cells of text that needs no care, by a faster parser; None where some is needed."""
     if reading.quote in text or reading.skip_rows or delimiter not in DELIMITERS:
         return None
+    if max(map(len, io.StringIO(text))) > csv.field_size_limit():
+        return None  # one cell may be too long to be one
     try:
         rows = pd.read_csv(
             io.StringIO(text, newline=""),
