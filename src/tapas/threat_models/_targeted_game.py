@@ -279,8 +279,9 @@ class TargetedGame(GameDefaults):
                 f"{listing(expected)}",
                 shared="it released other columns than the private data has",
             )
-        asked, made = self.mechanism.asked_for, len(output.table)
-        if asked != 0 and (made == 0 or output.table.is_blank):
+        asked, made = self.mechanism.asked_for, len(output)
+        # A copy is looked at, so that rows that were only named stay so.
+        if asked != 0 and (made == 0 or output.copy().table.is_blank):
             words = "it released no records" + (" that hold a value" if made else "")
             raise MechanismError(words, shared=words)
         if asked is not None and made != asked:
@@ -307,4 +308,4 @@ class TargetedGame(GameDefaults):
 
 
 def _described_alike(one: TabularDataset, other: TabularDataset) -> bool:
-    return one.table.columns == other.table.columns
+    return one.description is other.description or one.table.columns == other.table.columns
