@@ -176,7 +176,7 @@ def test_membership_and_attribute_summaries_mix(tmp_path):
 
 def test_many_valued_attributes_are_drawn_with_their_own_metrics(tmp_path):
     report = AIAttackReport([many_valued("G"), many_valued("H", seed=1)], num_bootstrap=20)
-    assert report.metrics == ["accuracy", "balanced_accuracy", "macro_auc"]
+    assert report.metrics == ["accuracy", "accuracy_gain", "balanced_accuracy", "macro_auc"]
     assert report.compare("generator", FIXED, "target_id", tmp_path)
     mixed = AIAttackReport([many_valued(), summary()])
     assert len(mixed.compare("generator", FIXED, "target_id", tmp_path)) == 2

@@ -32,7 +32,7 @@ def named_metrics(
     """
     measures = {m.name: m for m in MEASURES if m.is_defined_for(summary)}
     if _is_ours(summary):
-        shown = [m.name for m in MEASURES if summary.secret_kind in m.columns]
+        shown = [name for name, m in measures.items() if summary.secret_kind in m.columns]
         return {name: measures[name] for name in (shown if names is None else names)}
     own = _own_table(summary)
     found: dict[str, Metric] = {}
