@@ -116,7 +116,8 @@ PUBLIC = {
         Trainer TrainingPlan TrainingSets as_model classes_of_several decision_trees is_sparse
         is_texts predicts_numbers records_from_table with_targets""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
-        Compared CountsRightGuesses Game Goal Judgement Kind Ledger MethodObserver ModelBriefing
+        Compared CountsRightGuesses Game Goal Judgement Kind LearnsEach Ledger MethodObserver
+        ModelBriefing
         Needs Observation Observer Phase Player PlaysConcurrently Relation Release Samples
         Scorer Setting StoredLedger TableBriefing TargetedScorer TellsLikelihood TellsMembers
         TellsSecrets Trial TrialPolicy Value

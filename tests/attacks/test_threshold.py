@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -38,6 +40,46 @@ def test_rates_come_as_near_to_the_value_as_any_threshold(outcomes, value, kind)
     threshold = Criterion.parse((kind, value)).threshold(scores, positive)
     assert np.isfinite(threshold)
     assert miss(threshold) == min(miss(t) for t in (-np.inf, *scores, np.inf))
+
+
+def candidates(scores: np.ndarray) -> list[float]:
+    """Finite thresholds: below all distinct scores, between neighbours, and above all."""
+    finite = sorted(set(scores[np.isfinite(scores)].tolist()))
+    if not finite:
+        return [0.0]
+    middles = [a + (b / 2 - a / 2) for a, b in itertools.pairwise(finite)]
+    return [finite[0] - 1, *middles, finite[-1] + 1]
+
+
+def naive_threshold(kind: str, value: float, scores: np.ndarray, positive: np.ndarray) -> float:
+    """Every candidate tried by itself."""
+
+    def quality(threshold: float) -> tuple[float, float]:
+        found = scores >= threshold
+        hits, alarms = int(found[positive].sum()), int(found[~positive].sum())
+        if kind == "accuracy":
+            return hits - alarms, threshold
+        if kind == "tp":
+            return -abs(hits / max(1, positive.sum()) - value), threshold
+        return -abs(alarms / max(1, (~positive).sum()) - value), -threshold
+
+    return max(candidates(scores), key=quality)
+
+
+@pytest.mark.parametrize("kind", ["accuracy", "tp", "fp"])
+def test_thresholds_of_many_columns_are_those_of_each(kind):
+    rng = np.random.default_rng(5)
+    scores = rng.integers(-4, 5, (31, 300)) / rng.choice([1, 7], 300)
+    scores[rng.random(scores.shape) < 0.05] = np.nan
+    scores[rng.random(scores.shape) < 0.05] = np.inf
+    scores[rng.random(scores.shape) < 0.05] = -np.inf
+    scores[:, 0] = -np.inf
+    positive = rng.random(scores.shape) < rng.uniform(0, 1, 300)
+    criterion = Criterion.parse(kind if kind == "accuracy" else (kind, 0.3))
+    found = criterion.thresholds(scores, positive)
+    columns = list(zip(scores.T, positive.T, strict=True))
+    assert found.tolist() == [naive_threshold(kind, 0.3, *column) for column in columns]
+    assert found.tolist() == [criterion.threshold(*column) for column in columns]
 
 
 def test_thresholds_lie_half_way_between_scores():

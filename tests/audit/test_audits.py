@@ -93,7 +93,12 @@ class ReadsMechanism(Attack):
 
 
 def _threat_model(
-    generator: Generator | None = None, *, seed: int = 3, targets: int = 2, box: type | None = None
+    generator: Generator | None = None,
+    *,
+    seed: int = 3,
+    targets: int = 2,
+    box: type | None = None,
+    pairs: bool = True,
 ) -> TargetedMIA:
     data = load_sample("census", 600, seed=1)
     chosen = data.take(np.arange(targets))
@@ -102,6 +107,7 @@ def _threat_model(
         AuxiliaryDataKnowledge(rest, num_training_records=50, seed=2),
         chosen,
         (box or BlackBoxKnowledge)(generator or Raw(), 25),
+        generate_pairs=pairs,
         seed=seed,
     )
 
@@ -135,8 +141,23 @@ def test_an_audit_agrees_with_the_documented_doors() -> None:
     for one in threat_model:
         for attack in (ClosestDistanceMIA(), SizeOfRelease("accuracy")):
             attack.train(one, num_samples=20)
-            by_hand.append(one.test(attack, num_samples=24).scores.tolist())
-    assert _scores(record) == by_hand
+            by_hand.append(one.test(attack, num_samples=24))
+    assert _scores(record) == [summary.scores.tolist() for summary in by_hand]
+    guesses = [summary.predictions.tolist() for summary in record.subjects[0].summaries]
+    assert guesses == [summary.predictions.tolist() for summary in by_hand]
+
+
+def test_a_target_that_an_attack_cannot_learn_about_is_the_only_one_that_it_fails_on() -> None:
+    # The first three training trials of seed 1 have one secret for the second target.
+    record = _audit(
+        _threat_model(seed=1, pairs=False), attacks=[ClosestDistanceMIA()], num_train=3
+    ).run()
+    (subject,) = record.subjects
+    (crash,) = subject.crashes
+    assert "both secrets" in crash.message
+    assert [summary.target_id for summary in subject.summaries] == [
+        target for target in ("0", "1") if target != crash.target
+    ]
 
 
 def test_a_finished_run_is_read_back_and_not_played_again(

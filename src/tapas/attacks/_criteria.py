@@ -12,6 +12,7 @@ from tapas.errors import ConfigError
 # "accuracy", ("tp", 0.9), ("threshold", 0, label) and their like, or one that is made already.
 CriterionLike: TypeAlias = "str | Sequence[Hashable] | Criterion"
 
+_COLUMNS_AT_ONCE = 256  # what fits into a cache
 _SPELLINGS = {
     "accuracy": "accuracy",
     "tp": "tpr",
@@ -64,42 +65,78 @@ class Criterion:
 
     def threshold(self, scores: np.ndarray, positive: np.ndarray) -> float:
         """The threshold for ``score >= threshold``, learnt from scores with known secrets."""
-        value = 0.0 if self.value is None else self.value
+        return float(self.thresholds(scores[:, None], positive[:, None])[0])
+
+    def thresholds(self, scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
+        """The threshold of each column of scores, (trials, columns)."""
         if self.kind == "threshold":
-            return value
+            return np.full(scores.shape[1], self.value or 0.0)
+        found = np.empty(scores.shape[1])
+        for first in range(0, len(found), _COLUMNS_AT_ONCE):
+            some = slice(first, first + _COLUMNS_AT_ONCE)
+            rows = np.ascontiguousarray(scores[:, some].T, dtype=float)
+            found[some] = self._of_rows(rows, np.ascontiguousarray(positive[:, some].T))
+        return found
+
+    def _of_rows(self, scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
+        """The same of each row; candidates lie below each distinct score, and above all."""
         scores = np.where(np.isnan(scores), -np.inf, scores)
-        candidates = _between(scores)
-        hits = _at_least(np.sort(scores[positive]), candidates)
-        alarms = _at_least(np.sort(scores[~positive]), candidates)
-        num_positive = max(1, int(positive.sum()))
-        num_negative = max(1, int((~positive).sum()))
-        # Candidates ascend, so the first best of a reversed array has the highest threshold.
-        if self.kind == "accuracy":
-            quality = hits - alarms
-        elif self.kind == "tpr":
-            quality = -np.abs(hits / num_positive - value)
+        order = np.argsort(scores, axis=1)
+        ordered = np.take_along_axis(scores, order, axis=1)
+        is_candidate, lowest = _candidates(ordered)
+        hits, alarms = _at_least(np.take_along_axis(positive, order, axis=1))
+        quality = self._quality(hits, alarms)
+        quality = np.where(is_candidate, quality, -np.inf)
+        if self.kind == "fpr":
+            best = np.argmax(quality, axis=1)
         else:
-            quality = -np.abs(alarms / num_negative - value)
-            return float(candidates[np.argmax(quality)])
-        return float(candidates[len(candidates) - 1 - np.argmax(quality[::-1])])
+            best = quality.shape[1] - 1 - np.argmax(quality[:, ::-1], axis=1)
+        return _below(ordered, best, lowest)
+
+    def _quality(self, hits: np.ndarray, alarms: np.ndarray) -> np.ndarray:
+        if self.kind == "accuracy":
+            return (hits - alarms).astype(float)
+        counts = hits if self.kind == "tpr" else alarms
+        return -np.abs(counts / np.maximum(1, counts[:, :1]) - (self.value or 0.0))
 
     def __str__(self) -> str:
         return self.kind if self.value is None else f"{self.kind}={self.value:g}"
 
 
-def _between(scores: np.ndarray) -> np.ndarray:
-    """Finite thresholds: below all distinct scores, between neighbours, and above all."""
-    finite = np.unique(scores[np.isfinite(scores)])
-    if len(finite) == 0:
-        return np.zeros(1)
-    low, high = finite[:-1], finite[1:]
-    middles = low + (high / 2 - low / 2)
+def _candidates(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Before which ascending scores a finite threshold lies, and the place of the first finite one.
+
+    The last column stands for the place behind all.
+    """
+    finite = np.isfinite(ordered)
+    found = np.zeros((len(ordered), ordered.shape[1] + 1), dtype=bool)
+    found[:, :-1] = finite
+    found[:, 1:-1] &= ordered[:, 1:] != ordered[:, :-1]
+    lowest = np.argmax(finite, axis=1)
+    found[np.arange(len(ordered)), lowest + finite.sum(axis=1)] = True
+    return found, lowest
+
+
+def _at_least(positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many of either kind stand at each place or behind it, and behind all of them: none."""
+    hits = np.zeros((len(positive), positive.shape[1] + 1), dtype=np.int64)
+    np.cumsum(positive[:, ::-1], axis=1, out=hits[:, 1:])
+    hits = hits[:, ::-1]
+    return hits, np.arange(positive.shape[1], -1, -1) - hits
+
+
+def _below(ordered: np.ndarray, places: np.ndarray, lowest: np.ndarray) -> np.ndarray:
+    """A finite threshold half-way between the scores at and before each place."""
+    rows, size = np.arange(len(ordered)), ordered.shape[1]
+    high = ordered[rows, np.minimum(places, size - 1)]
+    low = ordered[rows, np.maximum(places - 1, 0)]
+    with np.errstate(invalid="ignore"):
+        middle = low + (high / 2 - low / 2)
     # Between neighbouring floats there is no middle: the upper one still tells them apart.
-    middles = np.where(middles > low, middles, high)
-    below = min(finite[0] - 1, np.nextafter(finite[0], -np.inf))
-    above = max(finite[-1] + 1, np.nextafter(finite[-1], np.inf))
-    return np.concatenate([[below], middles, [above]])
-
-
-def _at_least(ascending: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    return len(ascending) - np.searchsorted(ascending, thresholds, side="left")
+    middle = np.where(middle > low, middle, high)
+    is_first = places == lowest
+    is_last = (places == size) | np.isinf(high)
+    below = np.minimum(high - 1, np.nextafter(high, -np.inf))
+    above = np.maximum(low + 1, np.nextafter(low, np.inf))
+    found = np.where(is_last, above, np.where(is_first, below, middle))
+    return np.where(np.isfinite(ordered[rows, np.minimum(lowest, size - 1)]), found, 0.0)

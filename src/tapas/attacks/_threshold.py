@@ -48,6 +48,30 @@ class ThresholdScorer:
         return as_array((self.negative, self.positive))[(scores >= self.threshold).astype(int)]
 
 
+@dataclass(frozen=True, eq=False)
+class ThresholdOfEach:
+    """The same with a threshold for each target.
+
+    Attributes
+    ----------
+    thresholds : ndarray, (targets,)
+    positive, negative : object
+        The two secrets.
+    """
+
+    thresholds: np.ndarray
+    positive: Value | None
+    negative: Value | None
+
+    def score(self, values: np.ndarray) -> np.ndarray:
+        """What was observed is the score."""
+        return values
+
+    def decide(self, scores: np.ndarray) -> np.ndarray:
+        """The positive secret where the score of a target reaches its threshold."""
+        return as_array((self.negative, self.positive))[(scores >= self.thresholds).astype(int)]
+
+
 class TrainableThresholdAttack(Attack):
     """Guesses the positive secret wherever a score reaches a threshold.
 
@@ -91,6 +115,18 @@ class TrainableThresholdAttack(Attack):
         if threshold is None and board.values.ndim == 2:
             threshold = self._chosen_threshold(board, positive)
         return ThresholdScorer(threshold, positive, negative, tuple(possible), self.label)
+
+    def fit_each(self, board: Board, *, rng: np.random.Generator) -> ThresholdOfEach | None:
+        """What `fit` learns about each target by itself, in one go; None where it might differ."""
+        usual = type(self).fit is TrainableThresholdAttack.fit and len(board.goal.values) == 2
+        if not usual or not len(board) or board.values.ndim != 2:
+            return None
+        positive, negative = self._named_secrets(list(board.goal.values))
+        told = board.secrets == positive
+        if told.all(axis=0).any() or not told.any(axis=0).all():
+            return None
+        values = np.broadcast_to(board.values, told.shape)
+        return ThresholdOfEach(self.criterion.thresholds(values, told), positive, negative)
 
     def _chosen_threshold(self, board: Board, positive_secret: Value | None) -> float:
         positive = board.secrets == positive_secret

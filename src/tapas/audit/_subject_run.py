@@ -17,6 +17,7 @@ from tapas.game import (
     PHASES,
     Board,
     Judgement,
+    LearnsEach,
     Ledger,
     Observer,
     Phase,
@@ -154,7 +155,10 @@ class SubjectRun:
         board = Board.empty(game.goal)
         if attack.needs.training:
             board = self.player.board(observer, "train", self.num_train)
-        for targets in learning_parts(attack, game):
+        parts = learning_parts(attack, game)
+        if len(parts) > 1 and self._learns_each(attack, observer, board):
+            return
+        for targets in parts:
             try:
                 about = board.of_targets(targets) if len(board) else board
                 with guarded(self.player.policy.attack_timeout):
@@ -164,6 +168,16 @@ class SubjectRun:
                 raise
             except Exception as error:
                 self._note_crash(attack, self._name(targets), error)
+
+    def _learns_each(self, attack: AttackDoors, observer: Observer, board: Board) -> bool:
+        """Let an attack learn about all targets in one go, if it can; each may fail by itself."""
+        scorer = None
+        if isinstance(attack, LearnsEach):
+            with suppress(Exception), guarded(self.player.policy.attack_timeout):
+                scorer = attack.fit_each(board, rng=self.player.game.fitting_rng())
+        if scorer is not None:
+            self.parts.append(Part(attack, observer, scorer, slice(None)))
+        return scorer is not None
 
     # -- judging -----------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ __all__ = [
     "Attack",
     "CountsRightGuesses",
     "Game",
+    "LearnsEach",
     "Observer",
     "PlaysConcurrently",
     "Samples",
@@ -87,6 +88,14 @@ class Attack(Protocol):
 
     def fit(self, board: Board, *, rng: np.random.Generator) -> Scorer:
         """Learn from what was observed; an attack that needs no training gets an empty board."""
+
+
+@runtime_checkable
+class LearnsEach(Protocol):
+    """An attack that can learn about many targets, each by itself, in one go."""
+
+    def fit_each(self, board: Board, *, rng: np.random.Generator) -> Scorer | None:
+        """What `fit` would learn about each target; None where each is to be asked for."""
 
 
 class Game(Protocol):

@@ -13,12 +13,16 @@ __all__ = ["RELATIONS", "decisions", "equal_to", "group_ids", "score_array"]
 
 RELATIONS = ("add/remove", "replace")
 
+_KEPT = (np.bool_, np.int64, np.float64)  # what lists of plain values become
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 def decisions(values: Iterable[object], name: str) -> NDArray[np.generic]:
     """Return a read-only one-dimensional copy of labels or predictions."""
-    array = np.array(values.tolist() if isinstance(values, np.ndarray) else list(values))
+    if isinstance(values, np.ndarray):
+        array = np.array(values if values.dtype in _KEPT else values.tolist())
+    else:
+        array = np.array(list(values))
     if array.ndim != 1:
         raise ConfigError(f"{name} must be one-dimensional, got shape {array.shape}")
     return _frozen(array)

@@ -71,14 +71,14 @@ class Dependence(StrEnum):
         if groups is None:
             return cls.INDEPENDENT
         codes = np.asarray(groups)
-        num_groups = np.unique(codes).size
-        if num_groups == codes.size:
+        found, places = np.unique(codes, return_inverse=True)
+        if found.size == codes.size:
             return cls.INDEPENDENT
-        _, worlds = np.unique(np.asarray(secrets), return_inverse=True)
-        cells = np.unique(np.column_stack([codes, worlds.reshape(-1)]), axis=0)
-        if len(cells) == codes.size:
+        values, worlds = np.unique(np.asarray(secrets), return_inverse=True)
+        cells = np.unique(places.reshape(-1) * values.size + worlds.reshape(-1))
+        if cells.size == codes.size:
             return cls.PAIRS
-        return cls.ONE_RELEASE if num_groups == 1 else cls.GROUPS
+        return cls.ONE_RELEASE if found.size == 1 else cls.GROUPS
 
     @property
     def is_by_record(self) -> bool:
