@@ -58,7 +58,7 @@ PUBLIC = {
     "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS GATE_METRICS LOW_FPR MEASURES
         MOST_RECORDS PAGE_FILES SUBGROUP VALUE
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
-        BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome
+        BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome Copies
         Dependence Estimate ExposedRecords ExposureMap Finding Findings Gate GateOutcome
         JudgedRecords LabelInferenceAttackSummary LearningCurve MIAttackSummary Measure People
         RecordComparison RunState ScoreTable SummaryFacts TrialFailure Verdict append_verdict
@@ -73,7 +73,7 @@ PUBLIC = {
         SequentialEpsilon ThresholdChoice advantage_interval attack_epsilon_high auc_gain_interval
         auc_interval audit_claim audit_power bootstrap certificate certify
         clopper_pearson column_auc_errors
-        epsilon_lower_bound gaussian_epsilon_from_mu holm look_share
+        epsilon_lower_bound excess_p_value gaussian_epsilon_from_mu holm look_share
         max_epsilon_lower_bound mean_auc_influences negatives_needed one_run_epsilon
         one_run_gaussian_epsilon percentile_interval resampled_counts roc_band
         runs_needed select_threshold

@@ -178,6 +178,13 @@ def test_the_nearest_row_agrees_on_most_columns_and_numbers_agree_nearly() -> No
     assert nearest_row(data.table, far.table) == (0, ("word",))
 
 
+def test_the_columns_on_which_few_agree_come_first() -> None:
+    frame = pd.DataFrame({"sex": list("mmmf"), "town": list("abcd"), "job": list("xxyy")})
+    data = TabularDataset.from_dataframe(frame)
+    row, columns = nearest_row(data.table, data.take([1]).table)
+    assert (row, columns) == (1, ("town", "job", "sex"))
+
+
 def test_plain_text_is_cut_as_by_the_csv_module(tmp_path: Path) -> None:
     rng = random.Random(1)
     pieces = ["a", " ", "NA", "é", "", "\u2028", "\x0b", "'", "#", "0"]

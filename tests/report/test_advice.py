@@ -14,9 +14,12 @@ from tapas.cli._release import command as release
 from tapas.datasets import Reading
 from tapas.report import AuditPage
 from tapas.report._page_advice import _LOOKS_AT
+from tapas.report._page_numbers import between
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
+    Copies,
+    Estimate,
     Gate,
     MIAttackSummary,
     decide,
@@ -88,7 +91,7 @@ def test_commands_about_files_read_them_as_the_audit_did() -> None:
     goal = {"attribute": {"column": "sick"}}
     html = unescape(page(3.0, release={"reference": "r.csv"}, data=data, goal=goal, seed=4).html())
     advised = re.findall(r"tapas (release .*?)\n", html)
-    assert len(advised) == 3
+    assert len(advised) == 2  # no column gives anybody away
     for line in advised:
         given = release.make_context("release", shlex.split(line)[1:]).params
         assert given["drop"][:2] == ("patient id", "note")
@@ -148,3 +151,32 @@ def test_people_who_are_exposed_beyond_doubt_are_reason_enough_for_advice() -> N
     (people,) = exposed_people(record)
     assert people.num_exposed > 0
     assert "What can be tried" in AuditPage(record, ()).html()
+
+
+def exposed_files(copies: Copies | None, agreed: list[str]) -> str:
+    made = page(3.0, release={"file": "r.csv"})
+    (subject,) = made.record.subjects
+    nearest = [agreed[i // 2] if i % 2 == 0 and i // 2 < len(agreed) else None for i in range(400)]
+    about = {"source": ["x"] * 400, "row": list(range(400)), "agrees_on": nearest}
+    told = replace(subject, copies=copies, records=about)
+    return unescape(AuditPage(replace(made.record, subjects=(told,)), ()).html())
+
+
+def test_whole_copies_are_taken_out_and_no_column_is_blamed() -> None:
+    copies = Copies(200, 9, 200, 0, 1e-3, tuple(range(9)), tuple(range(9)))
+    html = exposed_files(copies, ["all columns"] * 9)
+    assert "private records word for word (“released_row” in copies.csv)" in html
+    assert "--drop" not in html
+
+
+def test_the_column_that_gives_most_away_is_named_not_one_that_all_share() -> None:
+    html = exposed_files(None, ["town, sex", "town, job, sex", "job, sex"])
+    assert "--drop town" in html
+    assert "as if “town” had not been released" in html
+
+
+def test_a_lower_end_just_above_one_half_is_not_written_as_one_half() -> None:
+    assert between(Estimate(0.63, 0.5031, 0.75))[1] == "0.503 to 0.75"
+    assert between(Estimate(0.63, 0.50009, 0.75))[1] == "0.5000 to 0.75"
+    assert between(Estimate(0.63, 0.5, 0.75))[1] == "0.50 to 0.75"
+    assert between(Estimate(0.63, 0.512, 0.75))[1] == "0.51 to 0.75"

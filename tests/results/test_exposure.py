@@ -137,3 +137,15 @@ def test_the_most_exposed_of_each_class() -> None:
     assert table["score"].tolist() == [39, 36, 37, 34, 38, 35]
     with pytest.raises(ConfigError, match="per: 'colour'"):
         exposure_table(summary, about, most=2, per="colour")
+
+
+def test_a_higher_score_never_has_a_lower_risk_and_equal_scores_have_one() -> None:
+    rng = np.random.default_rng(5)
+    members = rng.random(400) < 0.5
+    scores = (rng.normal(size=400) + members).round(1)
+    risk = privacy_risk(scores, members)
+    order = np.argsort(scores, kind="stable")
+    assert (np.diff(risk[order]) >= 0).all()
+    assert len({(score, value) for score, value in zip(scores, risk, strict=True)}) == len(
+        np.unique(scores)
+    )

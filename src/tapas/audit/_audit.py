@@ -22,7 +22,7 @@ from tapas.audit._default_attacks import default_attacks
 from tapas.audit._evidence import EVIDENCE, evidence_of
 from tapas.audit._exposure_map import exposure_map
 from tapas.audit._learning_curves import learning_curves
-from tapas.audit._nearness import nearness
+from tapas.audit._nearness import copies, counts_copies, nearness
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._run_progress import RunProgress
 from tapas.audit._stopping import StopEarly
@@ -42,6 +42,14 @@ from tapas.results import (
 )
 
 LONGEST_NAME = 1000  # characters of what pages show again and again
+
+_FOR_ANY_SECRET = (
+    "accuracy",
+    "accuracy_gain",
+    "accuracy_gap",
+    "copied_records",
+    "dropped_columns",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,13 +214,19 @@ class Audit:
         )
 
     def _undefined_gates(self) -> list[str]:
-        values = max(len(subject.threat_model.game.goal.values) for subject in self.subjects)
-        return [
+        models = [subject.threat_model for subject in self.subjects]
+        values = max(len(model.game.goal.values) for model in models)
+        found = [
             f"a gate on {gate.metric} is not defined for a secret of {values} values: limit "
             f"accuracy_gain instead"
             for gate in self.gates
-            if values > 2 and gate.metric not in ("accuracy", "accuracy_gain")
+            if values > 2 and gate.metric not in _FOR_ANY_SECRET
         ]
+        if any(gate.metric == "copied_records" for gate in self.gates) and not any(
+            counts_copies(model) for model in models
+        ):
+            found.append("a gate on copied_records is for released files: take it out")
+        return found
 
     def num_trials(self) -> int:
         """How many trials a run plays that are not there already."""
@@ -357,6 +371,7 @@ class Audit:
             performance=None if performance is None else performance.to_dict("list"),
             exposure=self._exposure(run, subject) if complete else None,
             nearness=nearness(model) if subject.role == "audited" else None,
+            copies=copies(model) if subject.role == "audited" else None,
             learning=learning_curves(run) if complete and subject.role == "audited" else (),
         )
         return outcome, stopped, complete, evidence_of(subject.label, run)

@@ -5,9 +5,10 @@ from tapas.attacks import nearest_record_diagnostics
 from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset
 from tapas.errors import StatisticsError
+from tapas.results import Copies
 from tapas.threat_models import ObservedMIA
 
-__all__ = ["nearness"]
+__all__ = ["copies", "counts_copies", "nearness"]
 
 MOST_RECORDS = 5000  # of each table; it takes about a second
 
@@ -25,6 +26,16 @@ def nearness(model: GameThreatModel) -> dict[str, dict[str, float]] | None:
     except StatisticsError:
         return None  # hardly any records
     return {str(side): row for side, row in found.T.to_dict().items()}
+
+
+def counts_copies(model: GameThreatModel) -> bool:
+    """Whether there are released files to look for private records in."""
+    return isinstance(model, ObservedMIA)
+
+
+def copies(model: GameThreatModel) -> Copies | None:
+    """Private records that stand in the release word for word; of files only."""
+    return model.copies() if isinstance(model, ObservedMIA) else None
 
 
 def _some(table: TabularDataset, seed: int, number: int) -> TabularDataset:

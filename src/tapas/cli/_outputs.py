@@ -62,6 +62,9 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "results": [_facts(facts) for facts in record_facts(record)],
         "people": _people(record),
         "records": _records(record),
+        "copies": [
+            {"subject": one.name, **one.copies.to_dict()} for one in record.audited if one.copies
+        ],
         "performance": {one.name: _rows(one.performance) for one in record.audited},
         "holds_together": holds_together(Findings(record), verdict),
         "cautions": constant_scores(record),

@@ -34,6 +34,7 @@ from tapas.cli._read_option import choices, read_option
 @click.option("--known-share", type=float, default=0.5, show_default=True)
 @click.option("--max-auc", type=float, help="A gate: the AUC must not be above this.")
 @click.option("--max-dropped", type=int, help="A gate: so many columns may be left out.")
+@click.option("--max-copies", type=int, help="A gate: so many private records may be released.")
 @click.option("--subgroup", multiple=True, metavar="COLUMN", help="Tell results apart by it.")
 @click.option("--show-values", is_flag=True, help="Values of exposed records may be shown.")
 @click.option("--no-controls", is_flag=True, help="Do not attack controls for comparison.")
@@ -55,6 +56,7 @@ def command(
     known_share: float,
     max_auc: float | None,
     max_dropped: int | None,
+    max_copies: int | None,
     subgroup: tuple[str, ...],
     show_values: bool,
     no_controls: bool,
@@ -94,7 +96,11 @@ def command(
         "show_values": show_values,
         "gates": [
             {"metric": metric, "at_most": float(limit)}
-            for metric, limit in (("auc", max_auc), ("dropped_columns", max_dropped))
+            for metric, limit in (
+                ("auc", max_auc),
+                ("dropped_columns", max_dropped),
+                ("copied_records", max_copies),
+            )
             if limit is not None
         ],
     }

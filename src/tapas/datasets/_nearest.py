@@ -13,12 +13,15 @@ def nearest_row(table: EncodedTable, record: EncodedTable) -> tuple[int, tuple[s
     """Position of the row that agrees with one record in most columns, and those columns.
 
     Numbers and dates agree where they differ by at most 1 % of the range of their column. Of rows
-    that agree equally, one with fewer exact differences is taken, then the first.
+    that agree equally, one with fewer exact differences is taken, then the first. Columns come in
+    the order in which few rows agree on them: the first tells most.
     """
     agrees = np.stack([_agreeing(table, record, column.name) for column in table.columns])
     exact = -table.count_differences(record)[0]
     row = int(np.lexsort((-np.arange(len(table)), exact, agrees.sum(axis=0)))[-1])
-    return row, tuple(c.name for c, same in zip(table.columns, agrees[:, row], strict=True) if same)
+    names = np.array([column.name for column in table.columns], dtype=object)
+    rarest = np.argsort(agrees.sum(axis=1), kind="stable")
+    return row, tuple(names[rarest[agrees[rarest, row]]])
 
 
 def _agreeing(table: EncodedTable, record: EncodedTable, name: str) -> np.ndarray:

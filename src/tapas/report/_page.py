@@ -7,6 +7,7 @@ from typing import Any
 
 from tapas.report._base import Report
 from tapas.report._page_advice import actions, why
+from tapas.report._page_copies import COPIES_COLUMNS, copies_csv, copies_rows
 from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences
 from tapas.report._page_learning import learning_figures
@@ -140,6 +141,8 @@ class AuditPage(Report):
             learning=learning_figures(self.record.audited),
             nearness=nearness_rows(self.record.audited),
             nearness_columns=NEARNESS_COLUMNS,
+            copies=copies_rows(self.record.audited),
+            copies_columns=COPIES_COLUMNS,
             controls=control_rows(findings),
             control_words=control_words(findings),
             curves=curve_figures(findings),
@@ -162,13 +165,16 @@ class AuditPage(Report):
 
         Where the audit tells records apart, ``exposure.csv`` lists them, most exposed first; where
         it judges several people, ``people.csv`` does, and where it has a map of the private table,
-        ``exposure-map.csv`` lists every record of that. ``performance.csv`` has the accuracy of a
+        ``exposure-map.csv`` lists every record of that. ``copies.csv`` lists the private records
+        that a released file holds word for word. ``performance.csv`` has the accuracy of a
         model on what it was trained on and on the rest.
         """
         page = self if self.history is not None else AuditPage(self.record, read_history(filepath))
         files = [write_page(filepath, "report.html", page.html())]
         if self._exposed:
             files.append(write_page(filepath, "exposure.csv", records_csv(self._exposed)))
+        if any(subject.copies and subject.copies.rows for subject in self.record.audited):
+            files.append(write_page(filepath, "copies.csv", copies_csv(self.record.audited)))
         if self._people:
             files.append(write_page(filepath, "people.csv", people_csv(self._people)))
         if any(subject.performance for subject in self.record.audited):

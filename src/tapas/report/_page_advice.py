@@ -108,18 +108,29 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
         again = ["tapas", "release", private, holdout, file, *given, *options, "--folder", folder]
         return shlex.join(again), shlex.join(["tapas", "compare", here, folder])
 
-    dropped = column or "COLUMN"
-    return [
+    copied = any(one.copies and one.copies.rows for one in record.audited)
+    which = (
+        "that are private records word for word (“released_row” in copies.csv)"
+        if copied
+        else "that stand beside the most exposed records (“released_row” in exposure.csv)"
+    )
+    found = [
         Action(
-            "Leave out, or coarsen, a column on which exposed records agree with released ones"
-            + (f" (such as “{column}”)." if column else "."),
-            tried(released, _named(f"without {dropped}-run"), "--drop", dropped),
-        ),
-        Action(
-            "Take the released rows that stand beside the most exposed records (“released row” in "
-            "exposure.csv) out of the release, save what is left as fewer.csv, and audit that.",
+            f"Take the released rows {which} out of the release, save what is left as fewer.csv, "
+            "and audit that.",
             tried("fewer.csv", "fewer-run"),
         ),
+    ]
+    if column:
+        words = (
+            f"Release it without a column on which few agree but exposed records do, such as "
+            f"“{column}”, or with coarser values there. This audits it as if “{column}” had not "
+            "been released."
+        )
+        without = tried(released, _named(f"without {column}-run"), "--drop", column)
+        found.append(Action(words, without))
+    return [
+        *found,
         Action(
             "Make the release again with a generator that adds noise (NoisyMarginals, MST or "
             "PrivBayes with a small epsilon), or from more records, save it as noisy.csv, and "
@@ -194,7 +205,7 @@ def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Actio
         _edited(
             record,
             "Leave out, or coarsen, a column that makes people recognisable"
-            + (f" (nearest released records agree most often on “{column}”)." if column else "."),
+            + (f" (few records but the nearest agree on “{column}”)." if column else "."),
             f"without {column or 'COLUMN'}",
             f"data.drop: {json.dumps(dropped, ensure_ascii=False)}",
         ),
@@ -240,7 +251,7 @@ def _ids(exposed: ExposedRecords) -> list[object]:
 
 
 def _telling(exposed: Sequence[ExposedRecords]) -> str | None:
-    """The column on which exposed members agree with released records more often than others."""
+    """The column that gives away exposed members more often than it does others."""
     sides = [
         _agreed([one.table[one.table["member"] == side] for one in exposed]) for side in (1, 0)
     ]
@@ -248,22 +259,23 @@ def _telling(exposed: Sequence[ExposedRecords]) -> str | None:
     if not inside:
         return None
     excess = {name: n / members - outside[name] / max(1, others) for name, n in inside.items()}
-    return max(excess, key=lambda name: excess[name])
+    best = max(excess, key=lambda name: excess[name])
+    return best if excess[best] > 0 else None
 
 
 def _commonest(tables: Iterable[pd.DataFrame]) -> str | None:
-    """The column on which most people agree with their nearest released record."""
+    """The column that gives most people away beside their nearest released record."""
     shared, _ = _agreed(tables)
     return shared.most_common(1)[0][0] if shared else None
 
 
 def _agreed(tables: Iterable[pd.DataFrame]) -> tuple[Counter[str], int]:
-    """How many records agree on each column with a released one, and of how many this is known."""
+    """How many records each column gives away, the rarest that a released one agrees on."""
     shared: Counter[str] = Counter()
     number = 0
     for table in tables:
         names = table["agrees_on"].dropna() if "agrees_on" in table else ()
         partly = (str(one) for one in names if one not in ("all columns", "nothing"))
-        shared.update(name for one in partly for name in one.split(", "))
+        shared.update(one.split(", ")[0] for one in partly)
         number += len(names)
     return shared, number

@@ -22,9 +22,10 @@ def between(estimate: Estimate | None, *, share: bool = False) -> tuple[str, str
         low, high = rounded_down(100 * estimate.low, 1), rounded_up(100 * estimate.high, 1)
         return percent(estimate.value), f"{low} to {high}%"
     digits = 3 if 0.995 <= estimate.value < 1 else 2
-    return rounded(
-        estimate.value, digits
-    ), f"{rounded_down(estimate.low)} to {rounded_up(estimate.high)}"
+    # A lower end just above one half is not one half.
+    places = 3 if 0.501 <= estimate.low < 0.51 else 4 if 0.5 < estimate.low < 0.501 else 2
+    ends = f"{rounded_down(estimate.low, places)} to {rounded_up(estimate.high)}"
+    return rounded(estimate.value, digits), ends
 
 
 def bound(value: float) -> str:

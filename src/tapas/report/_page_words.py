@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from tapas.report._page_copies import copies_sentences, with_copies
 from tapas.report._page_numbers import between, bound, counted, percent
 from tapas.results import (
     CONFIDENCE,
@@ -20,6 +21,10 @@ from tapas.stats import Dependence, negatives_needed, smallest_leak
 __all__ = ["Banner", "banner", "limits", "sentences", "strength_words", "tiles"]
 
 _STRENGTHS = ((0.8, "almost complete"), (0.5, "strong"), (0.2, "clear"), (0.0, "slight"))
+_ORDER_TELLS = (
+    "; its yes-or-no guesses may be no better than guessing, but it ranks those with the secret "
+    "higher"
+)
 _LEVEL = f"{100 * CONFIDENCE:g}%"
 
 
@@ -44,6 +49,11 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
     if findings.best is None:
         return Banner("open", "Nothing ran", "No attack was carried out, so nothing is known.")
     words = verdict.words[:1].upper() + verdict.words[1:]
+    copied = [
+        one.copies.count
+        for one in findings.record.audited
+        if one.copies is not None and one.copies.stands_out
+    ]
     if any(outcome.state == "fail" for outcome in verdict.outcomes):
         return Banner("bad", "Fail", f"{words}.")
     if verdict.contradicts_claim:
@@ -53,12 +63,16 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
     if verdict.state == "inconclusive":
         return Banner("open", "Inconclusive", f"{words}.")
     if verdict.state == "pass":
+        if copied:
+            return Banner("open", "Pass, with copies", f"{words}. {'. '.join(copied)}.")
         return Banner("good", "Pass", f"{words}.")
     if findings.leaks:
-        text = "Attacks do reliably better than guessing. No limits were set."
-        return Banner("bad", "Leak found", text)
+        what = ["Attacks do reliably better than guessing"] if findings.found_by_attack else []
+        return Banner("bad", "Leak found", f"{'. '.join([*copied, *what])}. No limits were set.")
     than = "the inputs alone" if findings.best.shared.told_by_inputs else "guessing"
     text = f"No attack did reliably better than {than}. No limits were set."
+    if copied:
+        return Banner("bad", "Copies found", f"{'. '.join(copied)}. {text}")
     return Banner("open", "No leak shown", text)
 
 
@@ -68,6 +82,7 @@ def sentences(findings: Findings) -> list[str]:
         return [_nothing(findings)]
     found = [
         _attacked(findings),
+        *copies_sentences(findings.record.audited),
         _achieved(findings.best, _guessed_from_files(findings)),
         _beside_inputs(findings.best),
         _size(findings),
@@ -152,6 +167,15 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
         note = "what the release adds; 0%: no leak"
         found.append(
             {"name": "Above the best guess", "value": gain, "interval": ends, "note": note}
+        )
+    for name, one in with_copies(findings.record.audited):
+        found.append(
+            {
+                "name": "Copied word for word",
+                "value": f"{one.members_copied:,} of {one.members:,}",
+                "interval": name,
+                "note": f"holdout: {one.non_members_copied:,} of {one.non_members:,}",
+            }
         )
     if facts.auc is not None:
         area, ends = between(facts.auc)
@@ -291,7 +315,8 @@ def _size(findings: Findings) -> str:
         turned = best.shared.auc is not None and best.shared.auc.value < 0.5
         way = "; the attack ranks those with the secret last, which tells as much" if turned else ""
         beyond = ", beyond what the inputs tell" if best.shared.told_by_inputs else ""
-        return f"The leak is {strength_words(best.shared)}{beyond}: this is not chance{way}."
+        order = "" if turned or not _only_ranks(best.shared) else _ORDER_TELLS
+        return f"The leak is {strength_words(best.shared)}{beyond}: this is not chance{way}{order}."
     if findings.epsilon > 0:
         return (
             "Over all thresholds the attacks do no better than guessing, but where they are "
@@ -300,6 +325,11 @@ def _size(findings: Findings) -> str:
     if best.shared.told_by_inputs:
         return "No attack did reliably better than the inputs alone: no leak of the model is shown."
     return f"No attack did reliably better than guessing. {_missed(findings)}".rstrip()
+
+
+def _only_ranks(facts: SummaryFacts) -> bool:
+    """Whether guesses are no better than the best guess while scores are better than chance."""
+    return facts.auc is not None and facts.accuracy.low <= facts.chance
 
 
 def _missed(findings: Findings) -> str:

@@ -10,6 +10,7 @@ from tapas.results._audit_record import (
 )
 from tapas.results._changes import Change, RecordComparison, compare_records
 from tapas.results._claims import ClaimOutcome, judge_claim
+from tapas.results._copies import Copies
 from tapas.results._estimate import Estimate, estimate
 from tapas.results._exposed_records import (
     MOST_RECORDS,
@@ -78,6 +79,7 @@ __all__ = [
     "Change",
     "Claim",
     "ClaimOutcome",
+    "Copies",
     "Dependence",
     "Estimate",
     "ExposedRecords",

@@ -16,6 +16,7 @@ from tapas._files import parse_json, read_text, write_text
 from tapas._spec import Plain, digest_of
 from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError, StoreError, TapasWarning
+from tapas.results._copies import Copies
 from tapas.results._exposure_map import ExposureMap
 from tapas.results._learning import LearningCurve
 from tapas.results._measures import GATE_METRICS, MEASURES, OTHER_LIMITS
@@ -71,7 +72,8 @@ class Gate:
         What is limited, for every attack and target of the audited subjects: one of
         `GATE_METRICS`. "dropped_columns" limits how many columns were left out of the audit,
         "accuracy_gap" how much better a model does on records that it was trained on,
-        "exposed_people" which share of the people lies above an AUC.
+        "exposed_people" which share of the people lies above an AUC, "copied_records" how many
+        private records stand in a released file word for word.
     at_most : float
         Within the range of the metric.
     fpr : float
@@ -145,6 +147,8 @@ class AuditedSubject:
         Whether attacks still gain from more training trials.
     nearness : mapping, optional
         Of a released table: how near its records are to those used and to others, by side.
+    copies : Copies, optional
+        Of a released table: private records that it holds word for word.
     targets : mapping of str to sequence, optional
         Columns about the targets of a generator, by ``target``: subgroups and, of the most exposed,
         what is nearest to them in releases.
@@ -162,6 +166,7 @@ class AuditedSubject:
     exposure: ExposureMap | None = None
     learning: tuple[LearningCurve, ...] = ()
     nearness: Mapping[str, Mapping[str, float | None]] | None = None
+    copies: Copies | None = None
     targets: Mapping[str, Sequence[Plain]] | None = None
     performance: Mapping[str, Sequence[Plain]] | None = None
 
@@ -353,6 +358,7 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
         "exposure": None if subject.exposure is None else subject.exposure.to_dict(),
         "learning": [curve.to_dict() for curve in subject.learning],
         "nearness": None if subject.nearness is None else _without_nan(subject.nearness),
+        "copies": None if subject.copies is None else subject.copies.to_dict(),
         "summaries": [summary.to_dict() for summary in subject.summaries],
         "failures": [asdict(failure) for failure in subject.failures],
         "crashes": [asdict(crash) for crash in subject.crashes],
@@ -406,6 +412,7 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
         performance=entry.get("performance"),
         exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),
         nearness=entry.get("nearness"),
+        copies=None if not entry.get("copies") else Copies.from_dict(entry["copies"]),
         learning=tuple(map(LearningCurve.from_dict, entry.get("learning", ()))),
     )
 

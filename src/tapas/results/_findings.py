@@ -156,8 +156,19 @@ class Findings:
 
     @property
     def leaks(self) -> bool:
+        """Whether some attack did better than guessing, or records were copied, for certain."""
+        return self.best is not None and (self.found_by_attack or bool(self.copied))
+
+    @property
+    def found_by_attack(self) -> bool:
         """Whether some attack did better than guessing, for certain."""
         return self.best is not None and (leak(self.best.shared)[0] > 0 or self.epsilon > 0)
+
+    @cached_property
+    def copied(self) -> list[AuditedSubject]:
+        """Subjects that hold more private records word for word than chance explains."""
+        level = 1 - self.shared_confidence
+        return [one for one in self.record.audited if one.copies and one.copies.p_value <= level]
 
     @property
     def is_binary(self) -> bool:
@@ -171,8 +182,10 @@ class Findings:
 
 
 def shared_by_audited(record: AuditRecord, confidence: float) -> float:
-    """Confidence of each interval when all audited summaries of a record are to hold together."""
-    number = sum(len(judged_summaries(subject)) for subject in record.audited)
+    """Confidence of each interval when all that is said of audited subjects is to hold together."""
+    number = sum(
+        len(judged_summaries(subject)) + (subject.copies is not None) for subject in record.audited
+    )
     return stats.shared_confidence(confidence, max(1, number))
 
 

@@ -119,6 +119,8 @@ def gate_title(gate: Gate) -> str:
 def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
     if gate.metric == "dropped_columns":
         return _judge_dropped(record, gate)
+    if gate.metric == "copied_records":
+        return _judge_copies(record, gate)
     if gate.metric == "accuracy_gap":
         return _judge_gap(record, gate)
     if gate.metric == "exposed_people":
@@ -218,6 +220,17 @@ def _judge_dropped(record: AuditRecord, gate: Gate) -> GateOutcome:
     state: State = "fail" if number > gate.at_most else "pass"
     words = f"{len(dropped)} columns were left out of the audit"
     words += f" ({', '.join(dropped[:5])})" if dropped else ""
+    return GateOutcome(gate, state, number, number, f"{words}, limit {gate.at_most:g}")
+
+
+def _judge_copies(record: AuditRecord, gate: Gate) -> GateOutcome:
+    counted = [subject for subject in record.audited if subject.copies is not None]
+    if not counted:
+        return _undecided(gate, "copies are counted in released files only")
+    worst = max((one.copies for one in counted if one.copies), key=lambda one: one.members_copied)
+    number = float(worst.members_copied)
+    state: State = "fail" if number > gate.at_most else "pass"
+    words = f"{worst.count} (holdout: {worst.non_members_copied:,} of {worst.non_members:,})"
     return GateOutcome(gate, state, number, number, f"{words}, limit {gate.at_most:g}")
 
 

@@ -14,7 +14,8 @@ def privacy_risk(scores: ArrayLike, members: ArrayLike) -> np.ndarray:
 
     Members and others weigh the same, whatever their numbers (Song and Mittal 2021). The
     probability follows from the scores of other records by isotonic regression: ten parts, each
-    judged by the other nine. NaN where there are too few records of either kind.
+    judged by the other nine. What the parts say is then evened out, so that a higher score never
+    has a lower risk and equal scores have one. NaN where there are too few records of either kind.
     """
     values, inside = np.asarray(scores, float), np.asarray(members, bool)
     risk = np.full(len(values), np.nan)
@@ -27,7 +28,7 @@ def privacy_risk(scores: ArrayLike, members: ArrayLike) -> np.ndarray:
     for fold in range(FOLDS):
         judged = part == fold
         risk[judged] = _fitted(values[~judged], inside[~judged], values[judged])
-    return risk
+    return _rising(values, risk)
 
 
 def risk_histogram(risks: ArrayLike, members: ArrayLike) -> dict[str, list[int]]:
@@ -38,6 +39,15 @@ def risk_histogram(risks: ArrayLike, members: ArrayLike) -> dict[str, list[int]]
         name: np.histogram(risk[kind & ~np.isnan(risk)], edges)[0].tolist()
         for name, kind in (("members", inside), ("others", ~inside))
     }
+
+
+def _rising(scores: np.ndarray, risks: np.ndarray) -> np.ndarray:
+    """The risks, averaged where scores are equal or the order is not theirs."""
+    from scipy.optimize import isotonic_regression
+
+    _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
+    means = np.bincount(place, risks) / count
+    return isotonic_regression(means, weights=count).x[place]
 
 
 def _fitted(scores: np.ndarray, members: np.ndarray, asked: np.ndarray) -> np.ndarray:

@@ -15,7 +15,14 @@ from tapas.results._history import read_history
 __all__ = ["PAGE_FILES", "RunState", "end_progress", "find_runs", "note_progress"]
 
 # The page of a run and the tables beside it; all of them follow from the record.
-PAGE_FILES = ("report.html", "exposure.csv", "exposure-map.csv", "people.csv", "performance.csv")
+PAGE_FILES = (
+    "report.html",
+    "copies.csv",
+    "exposure.csv",
+    "exposure-map.csv",
+    "people.csv",
+    "performance.csv",
+)
 PROGRESS_FILE, QUESTION_FILE = "progress.json", "question.json"
 SILENT_FOR = 600.0  # seconds after which a run that says nothing counts as not running
 

@@ -18,12 +18,14 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
     number = len(findings.audited)
     if not number:
         return []
+    copies = sum(subject.copies is not None for subject in findings.record.audited)
     level = _percent(CONFIDENCE)
     each = f"{number} audited results (attacks times targets)"
     made = f"each is made at {_percent(findings.shared_confidence)}"
     said = [
         f"For each measure, the intervals of all {each}, and the words about the strongest, "
         f"hold together with {level} confidence: {made}."
+        + (" So does whether records were copied." if copies else "")
     ]
     if findings.certificate is not None:
         said.append(

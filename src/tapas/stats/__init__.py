@@ -17,6 +17,7 @@ from tapas.stats._bound import EpsilonBound
 from tapas.stats._claim import ClaimVerdict, audit_claim
 from tapas.stats._dependence import Dependence
 from tapas.stats._epsilon import epsilon_lower_bound
+from tapas.stats._excess import excess_p_value
 from tapas.stats._gaussian import gaussian_epsilon_from_mu
 from tapas.stats._intervals import (
     Interval,
@@ -63,6 +64,7 @@ __all__ = [
     "clopper_pearson",
     "column_auc_errors",
     "epsilon_lower_bound",
+    "excess_p_value",
     "gaussian_epsilon_from_mu",
     "holm",
     "look_share",

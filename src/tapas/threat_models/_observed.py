@@ -32,6 +32,8 @@ from tapas.game import (
     compare_sides,
     split_sides,
 )
+from tapas.results import Copies
+from tapas.stats import excess_p_value
 from tapas.threat_models._game_defaults import GameDefaults, names_of
 from tapas.threat_models._labellers import masked
 from tapas.threat_models._row_keys import row_keys
@@ -211,7 +213,7 @@ class ObservedMIA(GameThreatModel):
             chosen.seed,
             members.label if label is None else label,
         )
-        self._labels = (members.table.index, non_members.table.index)
+        self._given = (members, non_members)
         self.counts = chosen.counts(len(release))
         if chosen.compared.left_out:
             warnings.warn(chosen.compared.words(), TargetInDataWarning, stacklevel=2)
@@ -252,8 +254,8 @@ class ObservedMIA(GameThreatModel):
         about = pd.DataFrame(
             {"source": np.where(judged.members, "members", "non_members"), "row": judged.rows}
         )
-        if any(list(labels) != list(range(len(labels))) for labels in self._labels):
-            inside, outside = self._labels
+        inside, outside = (side.table.index for side in self._given)
+        if any(_is_labelled(side) for side in self._given):
             about["id"] = [
                 str((inside if member else outside)[row])
                 for member, row in zip(judged.members, judged.rows, strict=True)
@@ -278,6 +280,29 @@ class ObservedMIA(GameThreatModel):
             whole = len(same) == len(released.columns)
             found.append((str(nearest), "all columns" if whole else ", ".join(same) or "nothing"))
         return pd.DataFrame(found, columns=["released_row", "agrees_on"])
+
+    def copies(self) -> Copies:
+        """Private records that the release holds word for word, known or judged, and others."""
+        keys = row_keys(*self._given, self.release)
+        released, first = np.unique(keys[2], return_index=True)
+        copied = [np.isin(side, released) for side in keys[:2]]
+        rows = np.flatnonzero(copied[0])
+        compared = compare_sides((keys[0], keys[1]), self._game.seed)
+        alike = [np.unique(side[kept]) for side, kept in zip(keys, compared.rows, strict=False)]
+        counts = [(int(np.isin(side, released).sum()), len(side)) for side in alike]
+        members = self._given[0]
+        return Copies(
+            members=len(keys[0]),
+            members_copied=len(rows),
+            non_members=len(keys[1]),
+            non_members_copied=int(copied[1].sum()),
+            p_value=excess_p_value(*counts[0], *counts[1]),
+            rows=tuple(rows.tolist()),
+            released_rows=tuple(first[np.searchsorted(released, keys[0][rows])].tolist()),
+            labels=tuple(str(members.table.index[row]) for row in rows)
+            if _is_labelled(members)
+            else (),
+        )
 
 
 class _Choice:
@@ -339,6 +364,11 @@ class _Choice:
             reference=0 if self.reference is None else len(self.reference),
             reference_left_out=self.dropped,
         )
+
+
+def _is_labelled(side: TabularDataset) -> bool:
+    """Whether rows have labels of their own, not only their position."""
+    return list(side.table.index) != list(range(len(side)))
 
 
 def _unlabelled(candidates: Candidates[TabularDataset]) -> Candidates[TabularDataset]:

@@ -53,7 +53,7 @@ class ObservedAIA(ObservedMIA):
         judged = self._game.candidates
         rows = np.where(judged.members, *(_at(kept, judged.rows) for kept in sides))
         self._game = replace(self._game, goal=goal, candidates=replace(judged, rows=rows))
-        self._labels = (members.table.index, non_members.table.index)
+        self._given = (members, non_members)
         self.sensitive_attribute, self.attribute_values = sensitive_attribute, values
 
 

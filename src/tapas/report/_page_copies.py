@@ -1,0 +1,56 @@
+"""Private records that a release holds word for word."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+import pandas as pd
+
+from tapas.report._page_cells import Cell
+from tapas.results import MOST_RECORDS, AuditedSubject, Copies, spreadsheet_safe
+
+__all__ = ["COPIES_COLUMNS", "copies_csv", "copies_rows", "copies_sentences", "with_copies"]
+
+COPIES_COLUMNS = ("Subject", "Private row", "Label", "Released row")
+
+
+def with_copies(subjects: Sequence[AuditedSubject]) -> list[tuple[str, Copies]]:
+    """Names and copies of those whose copies were counted."""
+    return [(one.name, one.copies) for one in subjects if one.copies is not None]
+
+
+def copies_sentences(subjects: Sequence[AuditedSubject]) -> list[str]:
+    """What was found in each release; named where there are several."""
+    found = with_copies(subjects)
+    return [f"{name}: {one.words()}" if len(found) > 1 else one.words() for name, one in found]
+
+
+def copies_rows(subjects: Sequence[AuditedSubject]) -> list[tuple[Cell, ...]]:
+    """The first copied records of each release."""
+    return [
+        (
+            Cell(str(row.subject), kind="text"),
+            Cell(str(row.row), sort=str(row.row)),
+            Cell(str(row.id or "–"), kind="text"),
+            Cell(str(row.released_row), sort=str(row.released_row)),
+        )
+        for row in _listed(subjects).groupby("subject", sort=False).head(MOST_RECORDS).itertuples()
+    ]
+
+
+def copies_csv(subjects: Sequence[AuditedSubject]) -> str:
+    """All of them as CSV, safe to open in a spreadsheet."""
+    table = _listed(subjects)
+    if not table["id"].any():
+        table = table.drop(columns="id")
+    return spreadsheet_safe(table).to_csv(index=False, lineterminator="\n")
+
+
+def _listed(subjects: Sequence[AuditedSubject]) -> pd.DataFrame:
+    rows = [
+        (name, row, label, released)
+        for name, one in with_copies(subjects)
+        for row, released, label in zip_longest(
+            one.rows, one.released_rows, one.labels, fillvalue=""
+        )
+    ]
+    return pd.DataFrame(rows, columns=["subject", "row", "id", "released_row"])

@@ -1,0 +1,192 @@
+"""Private records that stand in a release word for word, counted over all of them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import fisher_exact
+
+from tapas.attacks import ClosestDistanceMIA
+from tapas.audit import Audit
+from tapas.cli._main import run
+from tapas.datasets import DataDescription, TabularDataset, load_sample
+from tapas.generators import Raw
+from tapas.report import AuditPage
+from tapas.results import AuditRecord, Copies, Findings, Gate, decide
+from tapas.stats import excess_p_value
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    ObservedAIA,
+    ObservedMIA,
+    TargetedMIA,
+)
+
+COLUMNS = [{"name": name, "type": "real"} for name in "abcdef"]
+CHOICES = [{"name": name, "type": "finite", "representation": list("xyz")} for name in "uvwst"]
+
+
+def _table(rows: int, seed: int, columns: list[dict] = COLUMNS) -> TabularDataset:
+    rng = np.random.default_rng(seed)
+    cells = {
+        one["name"]: rng.normal(size=rows).round(3)
+        if one["type"] == "real"
+        else rng.choice(one["representation"], rows)
+        for one in columns
+    }
+    return TabularDataset(pd.DataFrame(cells), DataDescription(columns))
+
+
+def _release(copied: np.ndarray, private: TabularDataset, seed: int = 9) -> TabularDataset:
+    """Records of the same population, and some private ones."""
+    fresh = _table(len(private) - len(copied), seed, list(private.description.schema))
+    return fresh.concat(private.take(copied)) if len(copied) else fresh
+
+
+def _audited(
+    release: TabularDataset, private: TabularDataset, holdout: TabularDataset
+) -> AuditRecord:
+    return Audit(ObservedMIA(release, private, holdout, seed=1)).run(n_jobs=1)
+
+
+def test_all_private_records_are_counted_known_ones_too() -> None:
+    private, holdout = _table(125, 0), _table(125, 1)
+    game = ObservedMIA(_release(np.arange(30), private), private, holdout, seed=1)
+    found = game.copies()
+    judged = set(game.judged_records().query("source == 'members'")["row"])
+    assert set(range(30)) - judged, "some of the copies are known to the attacker"
+    assert (found.members, found.members_copied) == (125, 30)
+    assert (found.non_members, found.non_members_copied) == (125, 0)
+    assert found.rows == tuple(range(30))
+    assert found.released_rows == tuple(range(95, 125))
+    assert found.p_value == pytest.approx(fisher_exact([[30, 95], [0, 125]], "greater").pvalue)
+
+
+def test_copies_among_the_known_alone_are_a_leak() -> None:
+    private, holdout = _table(125, 0), _table(125, 1)
+    judged = ObservedMIA(private, private, holdout, seed=1).judged_records()
+    known = np.setdiff1d(np.arange(125), judged.query("source == 'members'")["row"])[:12]
+    record = _audited(_release(known, private), private, holdout)
+    words = " ".join(AuditPage(record).words)
+    assert Findings(record).leaks
+    assert words.startswith("Leak found: 12 of 125 private records stand in the release word for")
+    assert "No leak shown" not in words
+
+
+def test_one_copy_is_no_proof_and_is_not_passed_over() -> None:
+    private, holdout = _table(125, 0), _table(125, 1)
+    record = _audited(_release(np.array([7]), private), private, holdout)
+    words = AuditPage(record).words
+    assert not Findings(record).leaks
+    assert words[0].startswith("Copies found: 1 of 125 private records stands in the release")
+
+
+@pytest.mark.filterwarnings("ignore::tapas.errors.TargetInDataWarning")
+def test_records_that_are_equal_by_chance_are_no_leak() -> None:
+    private, holdout = _table(120, 0, CHOICES), _table(120, 1, CHOICES)
+    record = _audited(_table(120, 2, CHOICES), private, holdout)
+    (copies,) = (subject.copies for subject in record.audited)
+    assert copies is not None
+    assert copies.members_copied > 30 < copies.non_members_copied
+    words = " ".join(AuditPage(record).words)
+    assert "No leak shown" in words
+    assert "so many may be equal by chance" in words
+
+
+@pytest.mark.filterwarnings("ignore::tapas.errors.TargetInDataWarning")
+def test_the_test_of_copies_holds_its_level_with_repeats_and_unequal_sides() -> None:
+    """What is released is drawn like both sides; 243 kinds of records: many repeats."""
+    whole = _table(4000, 3, CHOICES)
+    below = 0
+    for seed in range(300):
+        order = np.random.default_rng(seed).permutation(4000)
+        release, private, holdout = (
+            whole.take(part) for part in (order[:100], order[100:400], order[400:480])
+        )
+        game = ObservedMIA(release, private, holdout, seed=seed)
+        below += game.copies().p_value <= 0.05
+    assert below <= 300 * 0.05 + 3 * np.sqrt(300 * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize(("limit", "state"), [(29, "fail"), (30, "pass")])
+def test_a_gate_limits_how_many_are_copied(limit: int, state: str) -> None:
+    private, holdout = _table(125, 0), _table(125, 1)
+    record = _audited(_release(np.arange(30), private), private, holdout)
+    outcome = decide(record, [Gate("copied_records", limit)])
+    assert outcome.state == state
+    assert "30 of 125 private records" in outcome.outcomes[0].words
+
+
+def test_a_gate_on_copies_decides_nothing_where_there_are_no_files() -> None:
+    private, holdout = _table(125, 0), _table(125, 1)
+    record = _audited(_release(np.arange(30), private), private, holdout)
+    bare = replace(record, subjects=tuple(replace(one, copies=None) for one in record.subjects))
+    assert decide(bare, [Gate("copied_records", 0)]).state == "inconclusive"
+
+
+def test_copies_reach_record_page_files_and_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    private, holdout = _table(125, 0), _table(125, 1)
+    release = _release(np.arange(30), private)
+    for name, table in (("private", private), ("holdout", holdout), ("released", release)):
+        table.data.to_csv(tmp_path / f"{name}.csv", index=False)
+    files = [str(tmp_path / f"{name}.csv") for name in ("private", "holdout", "released")]
+    folder, verdict = tmp_path / "run", tmp_path / "verdict.json"
+    options = [
+        "--folder",
+        str(folder),
+        "--json",
+        str(verdict),
+        "--max-copies",
+        "0",
+        "--no-controls",
+    ]
+    assert run(["release", *files, *options]) == 1
+    words = "30 of 125 private records stand in the release word for word"
+    assert words in capsys.readouterr().out
+    said = json.loads(verdict.read_text())["copies"]
+    assert said[0]["members_copied"] == 30
+    assert said[0]["non_members_copied"] == 0
+    listed = pd.read_csv(folder / "copies.csv")
+    assert listed["row"].tolist() == list(range(30))
+    released, own = release.data.iloc[listed["released_row"]], private.data.iloc[listed["row"]]
+    assert np.array_equal(released.to_numpy(), own.to_numpy())
+    page = (folder / "report.html").read_text()
+    assert "copies.csv" in page
+    assert "Copied word for word" in page
+    assert (
+        AuditRecord.load(folder).audited[0].copies
+        == _audited(release, private, holdout).audited[0].copies
+    )
+
+
+def test_fisher_is_what_the_p_value_is() -> None:
+    for table in ([3, 10, 1, 12], [0, 5, 0, 9], [5, 0, 0, 5], [40, 60, 30, 70]):
+        (a, b), (c, d) = table[:2], table[2:]
+        known = fisher_exact([[a, b], [c, d]], alternative="greater").pvalue
+        assert excess_p_value(a, a + b, c, c + d) == pytest.approx(known)
+
+
+def test_copies_say_no_more_than_they_know() -> None:
+    assert Copies(10, 0, 12, 0, 1.0).words() == (
+        "No private record stands in the release word for word."
+    )
+
+
+@pytest.mark.filterwarnings("ignore::tapas.errors.TargetInDataWarning")
+def test_a_limit_on_copies_is_for_files_of_any_goal() -> None:
+    private, holdout = _table(60, 0, CHOICES), _table(60, 1, CHOICES)
+    gates = [Gate("copied_records", 0)]
+    model = ObservedAIA(_table(60, 2, CHOICES), private, holdout, "u", seed=1)
+    assert Audit(model, gates=gates).check().problems == ()
+    data = load_sample("clinic", 40)
+    knowledge = AuxiliaryDataKnowledge(data, auxiliary_split=0.5, num_training_records=10)
+    generator = TargetedMIA(
+        knowledge, data.get_records([0]), BlackBoxKnowledge(Raw(), num_synthetic_records=10)
+    )
+    problems = Audit(generator, [ClosestDistanceMIA()], 2, 2, gates=gates).check().problems
+    assert any("copied_records is for released files" in problem for problem in problems)
