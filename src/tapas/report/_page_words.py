@@ -316,7 +316,9 @@ def _size(findings: Findings) -> str:
         way = "; the attack ranks those with the secret last, which tells as much" if turned else ""
         beyond = ", beyond what the inputs tell" if best.shared.told_by_inputs else ""
         order = "" if turned or not _only_ranks(best.shared) else _ORDER_TELLS
-        return f"The leak is {strength_words(best.shared)}{beyond}: this is not chance{way}{order}."
+        what = "By the attack's scores the leak" if findings.copied else "The leak"
+        word = strength_words(best.shared)
+        return f"{what} is {word}{beyond}: this is not chance{way}{order}."
     if findings.epsilon > 0:
         return (
             "Over all thresholds the attacks do no better than guessing, but where they are "
