@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Literal
@@ -23,6 +23,7 @@ from tapas.audit._evidence import EVIDENCE, evidence_of
 from tapas.audit._exposure_map import exposure_map
 from tapas.audit._learning_curves import learning_curves
 from tapas.audit._nearness import copies, counts_copies, nearness
+from tapas.audit._other_half import other_half
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._run_progress import RunProgress
 from tapas.audit._stopping import StopEarly
@@ -374,6 +375,9 @@ class Audit:
             copies=copies(model) if subject.role == "audited" else None,
             learning=learning_curves(run) if complete and subject.role == "audited" else (),
         )
+        if complete and about is not None and subject.role == "audited":
+            half = other_half(run, outcome, self.subgroups, self.show_values)
+            outcome = replace(outcome, other_half=half)
         return outcome, stopped, complete, evidence_of(subject.label, run)
 
     def _exposure(self, run: SubjectRun, subject: Subject) -> ExposureMap | None:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -287,6 +287,13 @@ class GameThreatModel(TrainableThreatModel):
 
     def judged_records(self) -> pd.DataFrame | None:
         """Who is judged, one row per entry of a summary; None where targets are named."""
+        return None
+
+    def turned(self) -> Self | None:
+        """The same game where known records are judged, and judged ones known.
+
+        None where nobody is known, or where it would take models trained anew.
+        """
         return None
 
     def judged_values(self) -> pd.DataFrame | None:

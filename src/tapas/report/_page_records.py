@@ -55,6 +55,7 @@ class RecordsTable:
     risks: PageFigure
     per_class: tuple[tuple[Cell, ...], ...]
     shows_nearest: bool
+    shows_told: bool
     rows: tuple[tuple[Cell, ...], ...]
     slice_columns: tuple[str, ...]
     slices: tuple[tuple[Cell, ...], ...]
@@ -89,6 +90,7 @@ def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
         risks=_risks(exposed, number),
         per_class=_per_class(exposed.table, order),
         shows_nearest="agrees_on" in order,
+        shows_told="told" in order,
         rows=tuple(
             tuple(_cell(name, value) for name, value in zip(order, row, strict=True))
             for row in shown[order].itertuples(index=False, name=None)

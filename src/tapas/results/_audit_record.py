@@ -149,6 +149,9 @@ class AuditedSubject:
         Of a released table: how near its records are to those used and to others, by side.
     copies : Copies, optional
         Of a released table: private records that it holds word for word.
+    other_half : AuditedSubject, optional
+        The records that the attacker learnt from, judged by what the others teach: one summary
+        and its `records`.
     targets : mapping of str to sequence, optional
         Columns about the targets of a generator, by ``target``: subgroups and, of the most exposed,
         what is nearest to them in releases.
@@ -167,6 +170,7 @@ class AuditedSubject:
     learning: tuple[LearningCurve, ...] = ()
     nearness: Mapping[str, Mapping[str, float | None]] | None = None
     copies: Copies | None = None
+    other_half: "AuditedSubject | None" = None
     targets: Mapping[str, Sequence[Plain]] | None = None
     performance: Mapping[str, Sequence[Plain]] | None = None
 
@@ -358,6 +362,7 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
         "exposure": None if subject.exposure is None else subject.exposure.to_dict(),
         "learning": [curve.to_dict() for curve in subject.learning],
         "nearness": None if subject.nearness is None else _without_nan(subject.nearness),
+        "other_half": None if subject.other_half is None else _subject_to_dict(subject.other_half),
         "copies": None if subject.copies is None else subject.copies.to_dict(),
         "summaries": [summary.to_dict() for summary in subject.summaries],
         "failures": [asdict(failure) for failure in subject.failures],
@@ -412,6 +417,9 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
         performance=entry.get("performance"),
         exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),
         nearness=entry.get("nearness"),
+        other_half=None
+        if not entry.get("other_half")
+        else _subject_from_dict(_is(dict, entry["other_half"])),
         copies=None if not entry.get("copies") else Copies.from_dict(entry["copies"]),
         learning=tuple(map(LearningCurve.from_dict, entry.get("learning", ()))),
     )

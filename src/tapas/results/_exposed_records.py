@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tapas.results._audit_record import SUBGROUP, VALUE
+from tapas.results._audit_record import SUBGROUP, VALUE, AuditedSubject
 from tapas.results._exposure import exposure_table, slice_metrics
 from tapas.results._findings import CONFIDENCE, Finding, Findings
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
@@ -26,11 +26,14 @@ class ExposedRecords:
     ----------
     subject, attack : str
     table : DataFrame
-        `exposure_table` of all records with their rank, most exposed first.
+        `exposure_table` of all records with their rank, most exposed first. Where those that the
+        attacker learnt from were judged too, by what the others teach, ``told`` says which they
+        are: each half has its own scores, so that both are ranked by the share of others that
+        score as high in the same half.
     slices : DataFrame
-        `slice_metrics` over all records, by class, by whether the model is right and by the
-        subgroups that were asked for; the intervals of a measure hold together with 95 %
-        confidence.
+        `slice_metrics` over the records that were judged at first, by class, by whether the model
+        is right and by the subgroups that were asked for; the intervals of a measure hold together
+        with 95 % confidence.
     """
 
     subject: str
@@ -45,13 +48,19 @@ def exposed_records(findings: Findings) -> list[ExposedRecords]:
     found = []
     for subject in findings.record.audited:
         mine = (f for f in ordered if f.own.subject == subject.name)
-        judged = next((s for s in map(_scored_records, mine) if s is not None), None)
-        if subject.records and judged is not None:
-            about = pd.DataFrame(dict(subject.records))
-            if len(about) == len(judged):
-                shown = bool(findings.record.question.get("show_values"))
-                found.append(_exposed(subject.name, judged, about, shown))
+        scored = [s for s in map(_scored_records, mine) if s is not None]
+        half = _of_other_half(subject)
+        if half is not None:
+            attack = half.attack
+            scored.sort(key=lambda summary: summary.attack != attack)
+        if subject.records and scored and len(scored[0]) == _number(subject):
+            shown = bool(findings.record.question.get("show_values"))
+            found.append(_exposed(subject, scored[0], shown))
     return found
+
+
+def _number(subject: AuditedSubject) -> int:
+    return len(next(iter((subject.records or {}).values()), ()))
 
 
 def _scored_records(finding: Finding) -> BinaryLabelInferenceAttackSummary | None:
@@ -64,24 +73,50 @@ def _scored_records(finding: Finding) -> BinaryLabelInferenceAttackSummary | Non
 
 
 def _exposed(
-    subject: str,
-    summary: BinaryLabelInferenceAttackSummary,
-    about: pd.DataFrame,
-    show_values: bool,
+    subject: AuditedSubject, summary: BinaryLabelInferenceAttackSummary, show_values: bool
 ) -> ExposedRecords:
+    about = pd.DataFrame(dict(subject.records or {}))
     wanted = [name for name in about if name in _SLICED_BY or name.startswith(SUBGROUP)]
     columns = [name for name in wanted if _is_short(about[name])]
     level = shared_confidence(CONFIDENCE, 1 + sum(about[name].nunique() for name in columns))
     # The subgroup of a record is a value of it.
     hidden = [] if show_values else [name for name in about if name.startswith(SUBGROUP)]
-    table = exposure_table(summary, about.drop(columns=hidden))
+    table = _with_other_half(subject, summary, about.drop(columns=hidden))
     table.insert(0, "rank", range(1, len(table) + 1))
     return ExposedRecords(
-        subject=subject,
+        subject=subject.name,
         attack=str(summary.attack),
         table=table,
         slices=slice_metrics(summary, about[columns], confidence=level),
     )
+
+
+def _of_other_half(subject: AuditedSubject) -> BinaryLabelInferenceAttackSummary | None:
+    """What an attack says of the records that it would have learnt from."""
+    found = () if subject.other_half is None else subject.other_half.summaries
+    scored = [one for one in found if isinstance(one, BinaryLabelInferenceAttackSummary)]
+    return scored[0] if scored and scored[0].scores is not None else None
+
+
+def _with_other_half(
+    subject: AuditedSubject, summary: BinaryLabelInferenceAttackSummary, about: pd.DataFrame
+) -> pd.DataFrame:
+    """The exposure of the judged, and of those that the attacker learnt from where it is known."""
+    others, half = _of_other_half(subject), subject.other_half
+    if others is None or half is None:
+        return exposure_table(summary, about)
+    told = pd.DataFrame(dict(half.records or {}))
+    level = shared_confidence(CONFIDENCE, 2)
+    halves = [
+        exposure_table(
+            one, columns.reindex(columns=about.columns).assign(told=known), confidence=level
+        )
+        for one, columns, known in ((summary, about, False), (others, told, True))
+    ]
+    halves[1]["record"] += len(summary)
+    table = pd.concat([one.assign(place=range(len(one))) for one in halves], ignore_index=True)
+    order = np.lexsort((table["told"], table["place"], table["false_positive_rate"]))
+    return table.iloc[order].drop(columns="place").reset_index(drop=True)
 
 
 def _is_short(column: pd.Series) -> bool:

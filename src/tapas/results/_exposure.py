@@ -95,6 +95,7 @@ def exposure_table(
     *,
     most: int | None = None,
     per: str | None = None,
+    confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Return one row per record, the most exposed first.
 
@@ -108,6 +109,8 @@ def exposure_table(
         Keep this many rows.
     per
         A column of `about`, such as the class: keep that many rows of each value of it.
+    confidence
+        Of ``false_positive_rate_high``.
 
     Returns
     -------
@@ -116,7 +119,7 @@ def exposure_table(
         ``false_positive_rate``: the share of non-members that score at least as high, so that a
         small value means an attacker could single this record out with few false alarms. Members
         come before non-members of the same score. ``false_positive_rate_high`` is its upper end:
-        with 95 % confidence those of all records hold together (a Berk-Jones band), so that a share
+        with that confidence those of all records hold together (a Berk-Jones band), so that a share
         of 0 among few non-members is not taken for none. ``privacy_risk`` is the probability of
         membership that follows from the score, at even odds (`privacy_risk`).
     """
@@ -132,7 +135,9 @@ def exposure_table(
             "guessed_member": summary.predictions.astype(bool),
             "score": scores,
             "false_positive_rate": above / len(others) if len(others) else np.nan,
-            "false_positive_rate_high": simultaneous_upper_limits(len(others))[above],
+            "false_positive_rate_high": simultaneous_upper_limits(
+                len(others), confidence=confidence
+            )[above],
             "privacy_risk": privacy_risk(scores, members),
         }
     )

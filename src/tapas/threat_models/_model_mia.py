@@ -4,6 +4,8 @@ import copy
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from tapas._random import resolve_seed
 from tapas._validate import check_count, check_probability
 from tapas.compat import AttackLike, GameThreatModel
 from tapas.errors import TapasWarning, TargetInDataWarning, ThreatModelError
-from tapas.game import compare_sides, split_coins, split_sides
+from tapas.game import Ledger, compare_sides, split_coins, split_sides
 from tapas.models import (
     Access,
     Classifier,
@@ -167,6 +169,19 @@ class ModelMIA(GameThreatModel):
         if self._game.trainer is None:
             raise ThreatModelError("there are no shadow models without a trainer")
         return [trial.release.model for trial in self._trials(None, True)]
+
+    def turned(self) -> Self | None:
+        """The same game where known records are judged, and judged ones known.
+
+        None with shadow models, which would have to be trained anew, and where coins decided.
+        """
+        game = self._game
+        if game.known is None or game.trainer is not None or game.coins:
+            return None
+        twin = copy.copy(self)
+        twin.remember_in(Ledger())
+        twin._game = replace(game, known=game.candidates, candidates=game.known)
+        return twin
 
     def judged_records(self) -> pd.DataFrame:
         """Who is judged: one row per entry of a summary, for slices and exposure tables.

@@ -244,6 +244,16 @@ class ObservedMIA(GameThreatModel):
         twin._game = replace(self._game, release=release)
         return twin
 
+    def turned(self) -> Self | None:
+        """The same game where known records are judged, and judged ones known."""
+        game = self._game
+        if game.known is None:
+            return None
+        twin = copy.copy(self)
+        twin.remember_in(Ledger())
+        twin._game = replace(game, known=game.candidates, candidates=game.known)
+        return twin
+
     def judged_records(self) -> pd.DataFrame:
         """Who is judged: one row per entry of a summary, for slices and exposure tables.
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from tapas.datasets import TabularDataset
 from tapas.errors import ThreatModelError
-from tapas.game import Goal, Value
+from tapas.game import Candidates, Goal, Value
 from tapas.threat_models._observed import ObservedMIA
 
 
@@ -50,11 +50,22 @@ class ObservedAIA(ObservedMIA):
         inside, outside = members.take(sides[0]), non_members.take(sides[1])
         super().__init__(release, inside, outside, reference, known_share, seed, label=label)
         goal = Goal("attribute", sensitive_attribute, values)
-        judged = self._game.candidates
-        rows = np.where(judged.members, *(_at(kept, judged.rows) for kept in sides))
-        self._game = replace(self._game, goal=goal, candidates=replace(judged, rows=rows))
+        game = self._game
+        self._game = replace(
+            game,
+            goal=goal,
+            candidates=_as_given(game.candidates, sides),
+            known=None if game.known is None else _as_given(game.known, sides),
+        )
         self._given = (members, non_members)
         self.sensitive_attribute, self.attribute_values = sensitive_attribute, values
+
+
+def _as_given(
+    some: Candidates[TabularDataset], kept: Sequence[np.ndarray]
+) -> Candidates[TabularDataset]:
+    """The same records with their rows in the tables that were given."""
+    return replace(some, rows=np.where(some.members, *(_at(side, some.rows) for side in kept)))
 
 
 def _values(
