@@ -21,6 +21,7 @@ __all__ = [
     "read_text",
     "refuse_bomb",
     "refuse_links",
+    "seen_from_here",
     "write_bytes",
     "write_text",
 ]
@@ -45,6 +46,14 @@ def refuse_links(folder: Path) -> None:
             raise StoreError(f"{path} is a link, and is not followed: remove it")
         if not path.is_file() and not path.is_dir() and path.exists():
             raise StoreError(f"{path} is neither a file nor a folder: remove it")
+
+
+def seen_from_here(path: str | PathLike[str]) -> str:
+    """A path relative to the current folder, for commands that are typed there."""
+    try:
+        return os.path.relpath(path)
+    except ValueError:  # on another drive
+        return str(path)
 
 
 def read_text(path: str | PathLike[str], largest: int = LARGEST_TEXT) -> str:

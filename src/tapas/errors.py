@@ -91,6 +91,9 @@ class MechanismError(TapasError, RuntimeError):
         self.index = index
         self.seed = seed
         self.shared = shared
+        if phase is not None and index is not None:
+            # For tracebacks: on a command line and on pages, nobody holds a threat model.
+            self.add_note(f"Replay it with threat_model.draw_trial({phase!r}, {index}).")
 
     def __reduce__(self) -> tuple[object, ...]:
         address = (self.phase, self.index, self.seed)

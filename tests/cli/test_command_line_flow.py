@@ -96,7 +96,7 @@ def test_from_a_table_to_a_comparison(place: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
     assert run(["compare", "audit-run", "other-run"]) == 0
     assert "other" in capsys.readouterr().out
-    assert list((place / "tapas-comparison").glob("*.html"))
+    assert list((place / "tapas-comparison").glob("*/comparison.html"))
 
 
 def test_init_never_overwrites(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,7 +109,7 @@ def test_comparing_a_run_with_itself_lists_no_change_and_worse_can_fail(
     run(["run", audit_file(1.0), "--quiet", "--n-jobs", "1", "--folder", "b"])
     assert run(["compare", "a", "b", "--fail-on-worse"]) == 0
     assert "0 got worse" in capsys.readouterr().out
-    page = (place / "tapas-comparison/comparison.html").read_text()
+    page = (place / "tapas-comparison/a-vs-b/comparison.html").read_text()
     assert "The questions are the same." in page
 
 
@@ -124,6 +124,6 @@ def test_a_release_that_got_worse_fails_the_comparison(place: Path) -> None:
     assert run(["release", *files, "private.csv", *options, "--folder", "leaky"]) == 0
     assert run(["compare", "safe", "leaky", "--fail-on-worse"]) == 1
     assert run(["compare", "leaky", "safe", "--fail-on-worse"]) == 0
-    html = Path("tapas-comparison/comparison.html").read_text()
+    html = Path("tapas-comparison/leaky-vs-safe/comparison.html").read_text()
     assert "data.digest" not in html
     assert "inputs.release.file.sha256" in html

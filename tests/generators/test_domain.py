@@ -99,8 +99,16 @@ def test_missing_values_have_a_cell_only_where_declared():
 
 
 def test_a_number_without_bounds_is_refused_by_name():
-    with pytest.raises(ConfigError, match=r"column 'x' \(real\) has no declared bounds"):
+    with pytest.raises(ConfigError, match=r"column 'x' has no declared bounds.*data\.bounds"):
         Domain.declared(table(REAL, [1.0]))
+
+
+def test_all_numbers_without_bounds_are_named_at_once():
+    columns = [{"name": name, **REAL} for name in "abc"]
+    data = TabularDataset(pd.DataFrame({name: [1.0] for name in "abc"}), DataDescription(columns))
+    with pytest.raises(ConfigError, match="columns 'a', 'c' have no declared bounds") as caught:
+        Domain.declared(data, bounds={"b": (0, 1)})
+    assert "{'a': [lowest, highest], 'c': [lowest, highest]}" in str(caught.value)
 
 
 @pytest.mark.parametrize("bounds", [(1, 0), (0,), 3, ("a", "b"), (None, 1), (0, float("nan"))])

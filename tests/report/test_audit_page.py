@@ -463,6 +463,37 @@ def test_subjects_are_matched_by_name_where_there_are_several():
     assert len(found.unmatched) == 2
 
 
+def people(strength, names, attack="A"):
+    rng = np.random.default_rng(len(names))
+    labels = np.tile([1, 0], 60)
+    made = []
+    for name in names:
+        scores = strength * labels + rng.normal(size=120)
+        made.append(MIAttackSummary(labels, scores > 0.5, scores, "", attack, "", name))
+    return record(subject(*made))
+
+
+def test_runs_about_other_targets_are_compared_by_the_mean_over_theirs():
+    before, after = people(1.5, "abcdef"), people(0.0, "ghijklm")
+    found = compare_records([before, after], ["v1", "v2"])
+    (change,) = found.changes
+    assert (change.kind, change.state) == ("mean", "better")
+    assert change.target == "mean over targets: 6 before, 7 after"
+    assert "Over all targets, which need not be the same in both: A: mean AUC" in found.words[0]
+    kinds = [change.kind for change in compare_records([before, before]).changes]
+    assert kinds == ["mean", *["same"] * 6]
+
+
+def test_runs_by_other_attacks_are_compared_by_the_strongest_of_either():
+    before, after = record(subject(membership(3.0, trials=400))), people(0.0, "a", "Other")
+    (change,) = (found := compare_records([before, after])).changes
+    assert (change.kind, change.state) == ("strongest", "better")
+    assert "strongest" in found.words[0]
+    # What was picked out of several has a wider interval.
+    (picked,) = compare_records([before, people(0.0, "abcd", "Other")]).changes
+    assert picked.before.low < change.before.low
+
+
 def test_comparison_pages_hold_every_change_and_stay_closed(tmp_path):
     old, new = record(subject(membership(2.0))), hostile_record()
     page = ComparisonPage([old, new, RECORDS["nothing ran"]], ["old", HOSTILE, "none"])

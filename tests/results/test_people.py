@@ -19,6 +19,7 @@ from tapas.results import (
     summary_facts,
 )
 from tapas.results import exposed_people as exposed
+from tapas.results._people import mean_over_people
 
 
 def summary(rng: np.random.Generator, shift: float, target: str, **about: Any) -> MIAttackSummary:
@@ -145,3 +146,28 @@ def test_counts_of_people_are_too_high_no_more_often_than_stated() -> None:
         (people,) = exposed(record([summary(rng, 0.43 * (n < 10), f"p{n}") for n in range(20)]))
         wrong += people.at_least("low", 0.5) > 10 or people.at_least("low", area) > 0
     assert wrong / audits <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / audits)
+
+
+def test_a_control_of_which_nothing_can_be_told_is_no_reason_for_a_warning() -> None:
+    members = np.tile([True, False], 10)
+    mute = MIAttackSummary(members, members, np.zeros(20), "G", "A", "D", "p")
+    control = AuditedSubject("control", "control", (mute,))
+    spoken = AuditedSubject("gen", "audited", (summary(np.random.default_rng(0), 1.0, "p"),))
+    assert constant_scores(AuditRecord("t", {}, "f", 0, (spoken, control))) == []
+
+
+def test_the_mean_over_people_covers_its_value() -> None:
+    """People of known exposure, judged from the same releases: how often it misses."""
+    shifts = np.linspace(0, 2, 6)
+    expected = norm.cdf(shifts / np.sqrt(2)).mean()
+    missed = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        people = tuple(summary(rng, shift, f"p{n}") for n, shift in enumerate(shifts))
+        subject = AuditedSubject("gen", summaries=people)
+        found = mean_over_people(subject, people[0].attack, 0.9)
+        assert found is not None
+        number, mean = found
+        assert number == len(shifts)
+        missed += not mean.low <= expected <= mean.high
+    assert 8 <= missed <= 33  # 20 expected; beyond these less than once in 500

@@ -38,7 +38,8 @@ def test_a_failure_has_an_address_and_can_be_replayed(membership: Factory, jobs:
     error = caught.value
     assert (error.phase, error.seed) == ("test", 3)
     assert error.index is not None
-    assert f"draw_trial('test', {error.index})" in str(error)
+    assert f"draw_trial('test', {error.index})" in error.__notes__[0]
+    assert "draw_trial" not in str(error)  # which command lines and pages show
     with pytest.raises(MechanismError) as replayed:
         model.draw_trial("test", error.index)
     assert str(replayed.value) == str(error)

@@ -9,9 +9,9 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from pathlib import Path
 from typing import Literal
 
+from tapas._files import seen_from_here
 from tapas._provenance import provenance
 from tapas._spec import Plain, digest_of, spec_of
 from tapas._validate import check_count
@@ -126,7 +126,9 @@ class Audit:
     question : mapping, optional
         The audit as its author wrote it; described from the objects by default.
     source : str, optional
-        Name of the audit file, for the commands that pages advise.
+        The audit file, as seen from the current folder, for the commands that pages advise.
+    changes : sequence of str
+        What is otherwise than in that file, as `load_audit` takes it.
     """
 
     threat_model: GameThreatModel | Subject | Sequence[GameThreatModel | Subject]
@@ -146,6 +148,7 @@ class Audit:
     exposure_map: bool | None = None
     question: Mapping[str, Plain] | None = None
     source: str | None = None
+    changes: Sequence[str] = ()
     subjects: tuple[Subject, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -314,7 +317,8 @@ class Audit:
                 provenance={
                     **provenance(),
                     **({} if self.source is None else {"audit_file": self.source}),
-                    **({} if store is None else {"folder": Path(store).name}),
+                    **({"set": list(self.changes)} if self.changes else {}),
+                    **({} if store is None else {"folder": seen_from_here(store)}),
                     "finished": now(),
                     "seconds": round(time.perf_counter() - start, 3),
                     EVIDENCE: [evidence for *_, evidence in outcomes if evidence is not None],

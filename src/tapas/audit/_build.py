@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from tapas._files import seen_from_here
 from tapas._spec import Plain
 from tapas.audit._audit import Audit
 from tapas.audit._build_generator import generator_subjects
@@ -33,15 +34,24 @@ _FACTORIES: Mapping[str, Callable[[AuditFile, Names], Built]] = {
 }
 
 
-def load_audit(path: str | PathLike[str]) -> Audit:
-    """Read an audit file and make the audit that it describes."""
-    return build_audit(read_audit_file(path), path)
+def load_audit(path: str | PathLike[str], changes: Sequence[str] = ()) -> Audit:
+    """Read an audit file and make the audit that it describes.
+
+    Parameters
+    ----------
+    path : path
+    changes : sequence of str
+        What is otherwise than in the file, such as ``data.drop=[name]``: the path of a key, and its
+        value as YAML.
+    """
+    audit = build_audit(read_audit_file(path, changes), path)
+    return replace(audit, changes=tuple(changes))
 
 
 def build_audit(config: AuditFile, path: str | PathLike[str]) -> Audit:
     """Make the audit that a file describes; paths in it are relative to the file at `path`."""
     audit = build_from(config, Names(Path(path).resolve().parent, str(path)))
-    return replace(audit, source=Path(path).name)
+    return replace(audit, source=seen_from_here(path))
 
 
 def audit_from_values(values: Mapping[str, object], where: str) -> Audit:

@@ -1,19 +1,20 @@
 """Audits of generators, from an audit file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tapas._spec import Plain
 from tapas._validate import listing
 from tapas.audit._audit import Subject
+from tapas.audit._bounds import Limits, declared_bounds
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
-from tapas.audit._config_names import Names
+from tapas.audit._config_names import Names, accepts
 from tapas.audit._config_parts import GeneratorPart
 from tapas.audit._tables import Tables
 from tapas.audit._targets import Drawn, draw_targets, private_records
 from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset
-from tapas.errors import ConfigError
+from tapas.errors import ConfigError, TapasError
 from tapas.game import Value
 from tapas.generators import Bootstrap, Generator, GeneratorFromObject, IndependentMarginals
 from tapas.threat_models import (
@@ -43,6 +44,11 @@ def generator_subjects(config: AuditFile, names: Names) -> Built:
     generators = _generators(parts, names)
     tables = Tables(config, names)
     whole = tables.private()
+    if config.data.bounds is not None:
+        bounds = declared_bounds(whole, config.data.bounds, names.where)
+        parts = [_bounded(part, bounds, names) for part in parts]
+        generators = _generators(parts, names)
+    _refuse_tables(generators, whole, names)
     drawn = draw_targets(whole, config, names)
     knowledge, records = _knowledge(config, names, drawn.rest)
     names.problems.refuse()
@@ -123,6 +129,26 @@ def _generators(parts: Sequence[GeneratorPart], names: Names) -> list[Generator]
             key = "generator" if len(parts) == 1 else f"generator[{position}]"
             made.append(_generator(part, names, key))
     return made
+
+
+def _bounded(part: GeneratorPart, bounds: Mapping[str, Limits], names: Names) -> GeneratorPart:
+    """The same with the bounds of the table, if it takes bounds and has none of its own."""
+    if part.use is None or "bounds" in part.parameters:
+        return part
+    if not accepts(names.find(part.use, ("generators",), "generator"), "bounds"):
+        return part
+    return part.model_copy(update={"parameters": {**part.parameters, "bounds": dict(bounds)}})
+
+
+def _refuse_tables(generators: Sequence[Generator], data: TabularDataset, names: Names) -> None:
+    """What a generator needs to be told of a table is asked for before any trial."""
+    for generator in generators:
+        if isinstance(generator, Generator):
+            with names.problems.noted():
+                try:
+                    generator.refuse_table(data)
+                except TapasError as error:
+                    raise ConfigError(f"{names.where}: generator: {error}") from error
 
 
 def _generator(part: GeneratorPart, names: Names, key: str) -> Generator:

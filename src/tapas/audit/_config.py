@@ -1,11 +1,13 @@
 """The audit file: one YAML file that says what is attacked, how, and what is allowed."""
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, NonNegativeInt, ValidationError, model_validator
 
+from tapas.audit._config_changes import changed_values
 from tapas.audit._config_complaints import complaint
 from tapas.audit._config_parts import (
     ClaimPart,
@@ -133,8 +135,8 @@ class AuditFile(Part):
         return self.model_dump(mode="json", exclude={"title", "gates"}, by_alias=True)
 
 
-def read_audit_file(path: str | PathLike[str]) -> AuditFile:
-    """Read and validate an audit file.
+def read_audit_file(path: str | PathLike[str], changes: Sequence[str] = ()) -> AuditFile:
+    """Read and validate an audit file, with changes such as ``data.drop=[name]`` made to it.
 
     Raises
     ------
@@ -142,6 +144,7 @@ def read_audit_file(path: str | PathLike[str]) -> AuditFile:
         Each complaint names file, line and key.
     """
     document = Document(Path(path))
+    document.values, document.changes = changed_values(document.values, changes, str(path))
     try:
         return AuditFile.model_validate(document.values)
     except ValidationError as errors:

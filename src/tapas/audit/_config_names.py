@@ -55,7 +55,7 @@ class Names:
             name: self._value(value, rooms, f"{key}.parameters.{name}")
             for name, value in parameters.items()
         }
-        if label is not None and _accepts(cls, "label"):
+        if label is not None and accepts(cls, "label"):
             arguments["label"] = label
         try:
             with guarded():
@@ -185,7 +185,8 @@ def _is_usable(thing: Any, base: type) -> bool:
     return issubclass(thing, base) and thing is not base and thing.__name__ not in _UNFINISHED
 
 
-def _accepts(cls: Any, parameter: str) -> bool:
+def accepts(cls: Any, parameter: str) -> bool:
+    """Whether objects of a class are made with this parameter."""
     try:
         return parameter in inspect.signature(cls).parameters
     except (TypeError, ValueError):

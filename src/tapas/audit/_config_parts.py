@@ -19,6 +19,7 @@ from tapas.results import GATE_METRICS, Claim, Gate
 
 GateMetric = Literal[GATE_METRICS]  # type: ignore[valid-type]
 Share = Annotated[float, Field(ge=0, le=1)]
+Ends = Annotated[list[int | float | str], Field(min_length=2, max_length=2)]
 OpenShare = Annotated[float, Field(gt=0, lt=1)]
 _GOALS = ("membership", "attribute", "canaries", "property")
 _Part = TypeVar("_Part", bound="Part")
@@ -311,6 +312,16 @@ class DataPart(Part):
     )
     read: ReadPart = ReadPart()
     drop: list[str] = Field(default=[], description="Columns to leave out, where they are")
+    leave_out: list[str | int] = Field(
+        default=[],
+        description="Records of the table to leave out: rows from 0, or what the index column says",
+    )
+    bounds: dict[str, Ends] | Literal["table"] | None = Field(
+        default=None,
+        description="Lowest and highest of number columns, for generators with differential "
+        "privacy: what is known without the data. table reads them off it, to try one out: the "
+        "guarantee does not cover that",
+    )
     rows: PositiveInt | None = Field(default=None, description="Use so many rows, drawn by seed")
     targets: TargetsPart | None = Field(
         default=None,

@@ -1,7 +1,8 @@
 """Read YAML that strangers may have written: small, plain, without references."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -19,24 +20,16 @@ class Document:
     ----------
     path : Path
     values : dict
+    changes : mapping
+        Changes to them that were made elsewhere, by the keys that they set.
     """
+
+    changes: Mapping[tuple[str, ...], str] = MappingProxyType({})
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        text = _read(path)
-        try:
-            loader = _PlainLoader(text)
-            self._root = loader.get_single_node()
-            self.values = {} if self._root is None else loader.construct_document(self._root)
-        except _RefusedError as error:
-            raise ConfigError(f"{path}: {error}") from None
-        except yaml.MarkedYAMLError as error:
-            where = "" if error.problem_mark is None else f":{error.problem_mark.line + 1}"
-            words = " ".join(str(part) for part in (error.context, error.problem) if part)
-            raise ConfigError(f"{path}{where}: not valid YAML: {words}") from None
-        except (yaml.YAMLError, ValueError) as error:
-            first = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise ConfigError(f"{path}: not valid YAML: {first}") from None
+        self._root, values = _parsed(_read(path), str(path))
+        self.values = {} if self._root is None else values
         if not isinstance(self.values, dict):
             raise ConfigError(
                 f"{path}: an audit file holds keys with values (title: ..., data: ...), got "
@@ -44,7 +37,13 @@ class Document:
             )
 
     def place(self, location: Sequence[int | str]) -> str:
-        """File and line of the value at a path of keys, or of the nearest one above it."""
+        """File and line of the value at a path of keys, or of the nearest one above it.
+
+        Of a value that was changed, the file and the change.
+        """
+        for keys, change in self.changes.items():
+            if tuple(location[: len(keys)]) == keys:
+                return f"{self.path} with {change}"
         node = self._root
         for step in location:
             below = _child(node, step)
@@ -85,6 +84,28 @@ class _PlainLoader(yaml.SafeLoader):
             if isinstance(key, str):
                 seen.add(key)
         return super().construct_mapping(node, deep)
+
+
+def plain_value(text: str, where: str) -> Any:
+    """One value that is written as YAML; errors begin with `where`."""
+    return _parsed(text, where)[1]
+
+
+def _parsed(text: str, where: str) -> tuple[Any, Any]:
+    """The tree of a text, and what it says."""
+    try:
+        loader = _PlainLoader(text)
+        root = loader.get_single_node()
+        return root, None if root is None else loader.construct_document(root)
+    except _RefusedError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    except yaml.MarkedYAMLError as error:
+        line = "" if error.problem_mark is None else f":{error.problem_mark.line + 1}"
+        words = " ".join(str(part) for part in (error.context, error.problem) if part)
+        raise ConfigError(f"{where}{line}: not valid YAML: {words}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ConfigError(f"{where}: not valid YAML: {first}") from None
 
 
 def _read(path: Path) -> str:

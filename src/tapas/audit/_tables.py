@@ -26,6 +26,7 @@ from tapas.datasets import (
 )
 from tapas.errors import ConfigError, TapasError, TapasWarning
 
+FEWEST_ROWS = 2
 _UNREADABLE = (OSError, TapasError, ImportError, UnicodeDecodeError)
 
 
@@ -48,7 +49,10 @@ class Tables:
         self._inputs: dict[str, Plain] = {}
 
     def private(self) -> TabularDataset:
-        """The private table, its columns and rows chosen."""
+        """The private table, its columns and records chosen."""
+        return self._without_records(self._whole())
+
+    def _whole(self) -> TabularDataset:
         part = self._config.data
         if part.sample is not None:
             data = self._without_columns(load_sample(part.sample, part.rows))
@@ -73,7 +77,7 @@ class Tables:
             data = TabularDataset(found.frame, described)
         except _UNREADABLE as error:
             raise ConfigError(f"{self._names.where}: {key}: {_words(error, path)}") from error
-        if len(data) < 2:
+        if len(data) < FEWEST_ROWS:
             raise ConfigError(
                 f"{self._names.where}: {key}: the table has {len(data)} rows, too few"
             )
@@ -168,6 +172,21 @@ class Tables:
             dropped = set(self._config.data.drop)
             return self._declared.view(n for n in self._declared.columns if n not in dropped)
         return shared_description({path: file.frame for path, file in self._files.items()})
+
+    def _without_records(self, data: TabularDataset) -> TabularDataset:
+        """The table without the records that are to be left out; the others keep their names."""
+        names = [str(label) for label in data.table.index]
+        out = {str(name) for name in self._config.data.leave_out}
+        unknown = sorted(out.difference(names))
+        if unknown:
+            raise ConfigError(
+                f"{self._names.where}: data.leave_out: there are no records {listing(unknown)}; "
+                f"they are called {listing(names)}"
+            )
+        left = [row for row, name in enumerate(names) if name not in out]
+        if len(left) < FEWEST_ROWS:
+            raise ConfigError(f"{self._names.where}: data.leave_out leaves {len(left)} records")
+        return data.take(left) if out else data
 
     def _without_columns(self, data: TabularDataset) -> TabularDataset:
         dropped = self._config.data.drop

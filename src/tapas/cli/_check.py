@@ -5,10 +5,13 @@ from typing import Any
 
 import click
 
+from tapas.cli._set_option import set_option
+
 
 @click.command("check")
 @click.argument("audit_file", type=click.Path(path_type=Path), metavar="FILE")
-def command(audit_file: Path) -> None:
+@set_option
+def command(audit_file: Path, changes: tuple[str, ...]) -> None:
     """Find every problem of the audit in FILE before any work is done.
 
     Plays one trial of each kind, and says how long all of them would take. Like `tapas run`, this
@@ -19,7 +22,7 @@ def command(audit_file: Path) -> None:
     from tapas.cli._words import duration
 
     with foreign_code():
-        audit = load_audit(audit_file)
+        audit = load_audit(audit_file, changes)
         found = refuse_problems(audit, audit_file)
     inputs: Any = audit.asked().get("inputs", {})
     for name, table in inputs.items():

@@ -1,10 +1,13 @@
 """tapas compare"""
 
+from itertools import count
 from pathlib import Path
 
 import click
 
 from tapas.cli._main import FINE, GATE_FAILED
+
+BELOW = Path("tapas-comparison")
 
 
 @click.command("compare")
@@ -12,12 +15,10 @@ from tapas.cli._main import FINE, GATE_FAILED
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    default=Path("tapas-comparison"),
-    show_default=True,
-    help="Folder of the page.",
+    help="Folder of the page [below tapas-comparison, named after what is compared]",
 )
 @click.option("--fail-on-worse", is_flag=True, help="Leave with 1 if a result got worse.")
-def command(folders: tuple[Path, ...], output: Path, fail_on_worse: bool) -> int:
+def command(folders: tuple[Path, ...], output: Path | None, fail_on_worse: bool) -> int:
     """Compare two or more finished runs: what got better or worse, with intervals."""
     from tapas import report
     from tapas.results import AuditRecord
@@ -29,10 +30,24 @@ def command(folders: tuple[Path, ...], output: Path, fail_on_worse: bool) -> int
     page = report.ComparisonPage(records, names)
     for line in page.words:
         click.echo(line)
-    click.echo(f"Report: {page.publish(output)[0]}")
+    click.echo(f"Report: {page.publish(output or _free(names, page.html()))[0]}")
     found = page.comparison
     worse = sum(found.count(name, "worse") for name in found.names[1:])
     return GATE_FAILED if fail_on_worse and worse else FINE
+
+
+def _free(names: list[str], text: str) -> Path:
+    """A folder named after what is compared that holds no page yet, or this very one."""
+    from tapas.results import file_safe
+
+    called = file_safe("-vs-".join(names))
+    folders = (BELOW / (called if one == 1 else f"{called}-{one}") for one in count(1))
+    return next(folder for folder in folders if _page(folder) in (None, text))
+
+
+def _page(folder: Path) -> str | None:
+    file = folder / "comparison.html"
+    return file.read_text(encoding="utf-8", errors="replace") if file.exists() else None
 
 
 def _names(folders: tuple[Path, ...]) -> list[str]:

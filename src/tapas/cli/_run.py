@@ -7,9 +7,12 @@ from typing import Any
 
 import click
 
+from tapas.cli._set_option import set_option
+
 
 @click.command("run")
 @click.argument("audit_file", type=click.Path(path_type=Path), metavar="FILE")
+@set_option
 @click.option("--folder", type=click.Path(path_type=Path), help="Run folder [FILE's name-run]")
 @click.option("--n-jobs", type=int, help="Local processes; -1 is one per core.")
 @click.option("--cluster", metavar="ADDRESS", help="Run on a Dask cluster (tcp://...).")
@@ -18,6 +21,7 @@ import click
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def command(
     audit_file: Path,
+    changes: tuple[str, ...],
     folder: Path | None,
     n_jobs: int | None,
     cluster: str | None,
@@ -40,10 +44,15 @@ def command(
     )
     from tapas.cli._outputs import forget, write_json, write_junit
 
+    if changes and folder is None:
+        raise click.UsageError(
+            f"--set needs --folder, a place of its own: {default_folder(audit_file)} is for "
+            f"{audit_file} as it stands"
+        )
     forget(json_file, junit_file)
     place = folder or default_folder(audit_file)
     with foreign_code(), _executor(cluster) as (executor, workers):
-        audit = load_audit(audit_file)
+        audit = load_audit(audit_file, changes)
         record = carry_out(audit, place, n_jobs=workers or n_jobs, executor=executor, quiet=quiet)
     verdict = say_verdict(record, publish(record, place))
     if json_file is not None:

@@ -91,6 +91,9 @@ data:
   schema: {schema}
   {read}
   drop: {drop}                    # columns to leave out (free text cannot be attacked)
+  # leave_out: [0, 17]        # records to leave out
+  # bounds: {{age: [0, 120]}}   # of number columns, for generators with differential privacy: as is
+  #                           #   known without the data; `table` reads them off it, to try one out
   # targets:                  # whose privacy is tested; by default 100, or fewer in small tables:
   #   vulnerable: 50          #   those furthest from all others
   #   random: 50              #   others

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from tapas.cli._set_option import set_option
+
 
 @click.command("verify")
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -16,8 +18,15 @@ import click
     metavar="FILE",
     help="The audit file of the run, for --replay [that beside FOLDER which it is named after]",
 )
+@set_option
 @click.option("--n-jobs", type=int, help="Local processes of --replay; -1 is one per core.")
-def command(folder: Path, replay: int | None, audit_file: Path | None, n_jobs: int | None) -> int:
+def command(
+    folder: Path,
+    replay: int | None,
+    audit_file: Path | None,
+    changes: tuple[str, ...],
+    n_jobs: int | None,
+) -> int:
     """See whether everything in the run FOLDER is as it was written; nothing in it is changed.
 
     Looks at the record, the question, every stored trial and the page, and runs nothing. With
@@ -37,7 +46,7 @@ def command(folder: Path, replay: int | None, audit_file: Path | None, n_jobs: i
     )
     if replay is None or wrong:
         return USAGE if wrong else FINE
-    return _replay(folder, replay, audit_file or _beside(folder), n_jobs)
+    return _replay(folder, replay, audit_file or _beside(folder), changes, n_jobs)
 
 
 def _beside(folder: Path) -> Path:
@@ -46,11 +55,16 @@ def _beside(folder: Path) -> Path:
     names = [f"{place.name.removesuffix('-run')}{end}" for end in (".yaml", ".yml")]
     found = [place.with_name(name) for name in names if place.with_name(name).is_file()]
     if not found or not place.name.endswith("-run"):
-        raise click.UsageError("--replay needs the audit file of the run: give it by --audit FILE")
+        raise click.UsageError(
+            "--replay needs the audit file of the run: give it by --audit FILE, and the --set that "
+            "the run had"
+        )
     return found[0]
 
 
-def _replay(folder: Path, number: int, audit_file: Path, n_jobs: int | None) -> int:
+def _replay(
+    folder: Path, number: int, audit_file: Path, changes: tuple[str, ...], n_jobs: int | None
+) -> int:
     from tapas.audit import load_audit, replay_run
     from tapas.cli import _supervise
     from tapas.cli._carry_out import foreign_code
@@ -59,7 +73,7 @@ def _replay(folder: Path, number: int, audit_file: Path, n_jobs: int | None) -> 
 
     with foreign_code():
         try:
-            audit = load_audit(audit_file)
+            audit = load_audit(audit_file, changes)
             trials = replay_run(folder, audit, number, n_jobs=n_jobs, isolated=_supervise.isolated)
         finally:
             end_workers()

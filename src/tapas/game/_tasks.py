@@ -114,13 +114,12 @@ class TrialTask:
         """What is left where the process that played a trial ended, or had to be ended."""
         phase, index, seed = self.address.phase, work.indices[0], self.address.seed
         where = f"the mechanism {self.game.label!r} failed in {phase} trial {index} (seed {seed})"
-        replay = f"Replay it with threat_model.draw_trial({phase!r}, {index})."
         failure = MechanismError(
-            f"{where}: {error}. {replay}",
+            f"{where}: {error}",
             phase=phase,
             index=index,
             seed=seed,
-            shared=f"{where}: {error}. {replay}",
+            shared=f"{where}: {error}",
         )
         failure.__cause__ = error
         return self._failed(work, failure)

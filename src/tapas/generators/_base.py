@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
-from tapas.datasets import Dataset, RandomSource
+from tapas.datasets import Dataset, RandomSource, TabularDataset
 
 
 class Generator(ABC):
@@ -32,6 +32,9 @@ class Generator(ABC):
     @abstractmethod
     def generate(self, num_samples: int, random_state: RandomSource = None) -> Dataset:
         """Make `num_samples` synthetic records."""
+
+    def refuse_table(self, dataset: TabularDataset) -> None:  # noqa: B027
+        """Refuse a table that cannot be learnt from, by its schema alone: before any trial."""
 
     def __call__(self, dataset: Dataset, num_samples: int, **kwargs: object) -> Dataset:
         """Fit (with the keyword arguments), then generate."""

@@ -131,7 +131,7 @@ class Domain:
         Raises
         ------
         ConfigError, SchemaError
-            Names the column for which something is not declared.
+            Names the columns for which something is not declared.
         """
         names = dataset.description.columns
         if not names:
@@ -145,6 +145,7 @@ class Domain:
                 raise ConfigError(
                     f"{parameter} names {listing(unknown)}; the columns are {listing(names)}"
                 )
+        _refuse_unbounded(dataset.description.parsed, limits)
         return cls(
             tuple(
                 _column_cells(column, limits.get(column.name),
@@ -210,15 +211,27 @@ def _column_cells(column: Column, bounds: Limits | None, bins: int, missing: boo
     return ColumnCells(column, 1 if low == high else width, missing, low, high)
 
 
+def _refuse_unbounded(columns: Iterable[Column], bounds: Mapping[str, Limits]) -> None:
+    """Refuse, all at once, the number columns of which no bounds are declared."""
+    without = [
+        column.name
+        for column in columns
+        if not column.is_coded and column.type != "interval" and bounds.get(column.name) is None
+    ]
+    if without:
+        ends = ", ".join(f"{name!r}: [lowest, highest]" for name in without)
+        raise ConfigError(
+            f"column{'s' if len(without) > 1 else ''} {listing(without, 20)} "
+            f"{'have' if len(without) > 1 else 'has'} no declared bounds, and reading them off the "
+            f"private records would reveal the extreme ones: give bounds={{{ends}}} (in an audit "
+            f"file: data.bounds; data.bounds: table reads them off the table, to try it out: the "
+            f"guarantee does not cover them)"
+        )
+
+
 def _limits(column: Column, bounds: Limits | None) -> tuple[float, float]:
     if bounds is None:
-        if column.type == "interval":
-            return 0.0, 1.0
-        raise ConfigError(
-            f"column {column.name!r} ({column.type}) has no declared bounds, and reading them off "
-            f"the private records would reveal the extreme ones: give "
-            f"bounds={{{column.name!r}: (lowest, highest)}}"
-        )
+        return 0.0, 1.0
     try:
         ends = list(bounds)
         low, high = (float(end) for end in column.encode(pd.Series(ends))[0])

@@ -58,6 +58,10 @@ class DPGenerator(Generator):
         )
         self.missing = missing if isinstance(missing, bool) else tuple(missing)
 
+    def refuse_table(self, dataset: TabularDataset) -> None:
+        """Refuse a table of which something must still be declared; its records are not read."""
+        Domain.declared(dataset, bounds=self.bounds, bins=self.bins, missing=self.missing)
+
     def fit(self, dataset: Dataset, random_state: RandomSource = None, **kwargs: object) -> Self:
         """Spend the whole budget on `dataset`; what an earlier fit learnt is forgotten.
 

@@ -1,16 +1,13 @@
 """Why there is a leak, in plain words, and what can be tried against it."""
 
-import json
-import re
-import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from tapas.datasets import Reading
+from tapas.report._page_commands import audited_again, released_again
 from tapas.results import AuditRecord, ExposedRecords, Findings, People
 
 __all__ = ["Action", "actions", "why"]
@@ -58,6 +55,18 @@ _LOOKS_AT = {
     "PropertyClassifier": "how the model's answers shift with the make-up of its training records",
 }
 
+# Parameters with which models of scikit-learn learn less by heart, by what their names hold.
+_LESS_BY_HEART: dict[str, dict[str, object]] = {
+    "HistGradientBoosting": {"max_leaf_nodes": 8, "l2_regularization": 10.0},
+    "GradientBoosting": {"max_depth": 2, "subsample": 0.5},
+    "Forest": {"max_depth": 6, "min_samples_leaf": 10},
+    "Tree": {"max_depth": 6, "min_samples_leaf": 10},
+    "MLP": {"alpha": 1.0, "early_stopping": True},
+    "LogisticRegression": {"C": 0.01},
+    "SVC": {"C": 0.01},
+    "KNeighbors": {"n_neighbors": 25, "weights": "uniform"},
+}
+
 
 @dataclass(frozen=True)
 class Action:
@@ -97,17 +106,7 @@ def actions(
 
 
 def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
-    inputs = record.question.get("inputs", {})
-    keys = ("data.table", "data.holdout", "release.file")
-    private, holdout, released = (str(inputs.get(key, {}).get("file", key)) for key in keys)
-    here = str(record.provenance.get("folder") or f"{released.split('.')[0]}-run")
     column = _telling(exposed)
-    given = list(_options_of(record.question))
-
-    def tried(file: str, folder: str, *options: str) -> tuple[str, str]:
-        again = ["tapas", "release", private, holdout, file, *given, *options, "--folder", folder]
-        return shlex.join(again), shlex.join(["tapas", "compare", here, folder])
-
     copied = any(one.copies and one.copies.rows for one in record.audited)
     which = (
         "that are private records word for word (“released_row” in copies.csv)"
@@ -118,7 +117,7 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
         Action(
             f"Take the released rows {which} out of the release, save what is left as fewer.csv, "
             "and audit that.",
-            tried("fewer.csv", "fewer-run"),
+            released_again(record, "fewer", released="fewer.csv"),
         ),
     ]
     if column:
@@ -127,7 +126,7 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
             f"“{column}”, or with coarser values there. This audits it as if “{column}” had not "
             "been released."
         )
-        without = tried(released, _named(f"without {column}-run"), "--drop", column)
+        without = released_again(record, f"without {column}", drop=[column])
         found.append(Action(words, without))
     return [
         *found,
@@ -135,114 +134,137 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
             "Make the release again with a generator that adds noise (NoisyMarginals, MST or "
             "PrivBayes with a small epsilon), or from more records, save it as noisy.csv, and "
             "audit that.",
-            tried("noisy.csv", "noisy-run"),
+            released_again(record, "noisy", released="noisy.csv"),
         ),
     ]
-
-
-def _options_of(question: Mapping[str, Any]) -> Iterator[str]:
-    """What makes `tapas release` read and attack files as this audit did."""
-    data, release, goal = (question.get(key) or {} for key in ("data", "release", "goal"))
-    words = [("--drop", name) for name in data.get("drop") or ()]
-    for option, part in (("--read", data), ("--read-released", release)):
-        words += [(option, word) for word in _choices(part.get("read") or {})]
-    for option, value in (
-        ("--schema", data.get("schema")),
-        ("--reference", release.get("reference")),
-        ("--attribute", (goal.get("attribute") or {}).get("column")),
-        ("--seed", question.get("seed")),
-    ):
-        words += [(option, str(value))] if value else []
-    return (word for pair in words for word in pair)
-
-
-def _choices(reading: Mapping[str, Any]) -> Iterator[str]:
-    usual = vars(Reading())
-    for name, value in reading.items():
-        given = value if isinstance(value, list) else [value] if value != usual[name] else []
-        for one in given:
-            word = str(one).lower() if isinstance(one, bool) else str(one)
-            yield f"{name}={word.replace(chr(9), 'tab')}"
 
 
 def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
     model: dict[str, Any] = record.question["model"]
-    rows = [str(row) for one in exposed for row in _ids(one)][:_FEW]
+    people = [row for one in exposed for row in _ids(one)][:_FEW]
+    out = [*(record.question.get("data") or {}).get("leave_out", ()), *people]
     found = [
-        _edited(
-            record,
-            "Let the model learn its records less by heart: fewer epochs, smaller trees, more "
-            "regularisation.",
-            "regular",
-            "model.parameters, such as {max_depth: 6, min_samples_leaf: 10}",
-        ),
-        _edited(
-            record,
+        _regularised(record, model),
+        Action(
             "Leave the most exposed records out of what it is trained on"
-            + (f" (first of all {', '.join(rows)})." if rows else "."),
-            "fewer",
-            "data.table, a file without them",
+            + (f" (here {_listed(people)})." if people else " (here the first of the table)."),
+            _trained_again(record, "fewer", model, {"data.leave_out": _names(out)}),
         ),
-        _edited(record, "Train on more records.", "more", "data.table, a larger file"),
+        Action(
+            "Train on more records: save a larger table as more.csv, beside the audit file.",
+            _trained_again(record, "more", model, {"data.table": "more.csv"}),
+        ),
     ]
     if model.get("access") != "labels":
-        words = "Answer with classes only, without scores."
-        found.append(_edited(record, words, "labels", "model.access: labels"))
+        changes = {"model.access": "labels", "attacks": None}
+        changes |= {"model.shown": None} if model.get("shown") else {}
+        found.append(
+            Action(
+                "Answer with classes only, without scores. Attacks that need scores fall away, so "
+                "those are played that fit.",
+                audited_again(record, "labels", changes),
+            )
+        )
     return found
+
+
+def _regularised(record: AuditRecord, model: dict[str, Any]) -> Action:
+    words = (
+        "Let the model learn its records less by heart: fewer epochs, smaller trees, more "
+        "regularisation."
+    )
+    kind = str(model.get("use") or "").rpartition(":")[2]
+    less = next((change for name, change in _LESS_BY_HEART.items() if name in kind), None)
+    if less is None and model.get("use"):
+        words += " Say so by the parameters of its class, in place of PARAMETER: 1."
+    changes = {"model.parameters": {**model.get("parameters", {}), **(less or {"PARAMETER": 1})}}
+    trained_here = bool(model.get("use"))
+    return Action(words, _trained_again(record, "regular", model, changes if trained_here else {}))
+
+
+def _trained_again(
+    record: AuditRecord, name: str, model: dict[str, Any], changes: Mapping[str, object]
+) -> tuple[str, ...]:
+    """A model that is trained elsewhere must be made anew: another file, or answers of its own."""
+    anew = dict(changes)
+    if model.get("file"):
+        anew["model.file"] = f"{name}.onnx"
+    elif model.get("endpoint"):
+        anew["model.endpoint.answers"] = f"{name}.sqlite"
+    return audited_again(record, name, anew)
 
 
 def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Action]:
     column = _commonest(one.table for one in people if "agrees_on" in one.table)
-    rows = [str(target) for one in people for target in one.table["target"]][:_FEW]
-    dropped = [*(record.question.get("data") or {}).get("drop", ()), column or "COLUMN"]
+    data = record.question.get("data") or {}
+    exposed = [str(target) for one in people for target in one.table["target"]][:_FEW]
+    out = [*data.get("leave_out", ()), *exposed]
+    records = (record.question.get("knowledge") or {}).get("records")
+    larger = {"data.table": "more.csv"} | ({"knowledge.records": 2 * records} if records else {})
     return [
-        _edited(
-            record,
-            "Use a generator with differential privacy, or lower its epsilon.",
-            "private",
-            "generator: {use: MST, parameters: {epsilon: 1}}",
-        ),
-        _edited(
-            record,
+        _made_private(record, data),
+        Action(
             "Leave out, or coarsen, a column that makes people recognisable"
             + (f" (few records but the nearest agree on “{column}”)." if column else "."),
-            f"without {column or 'COLUMN'}",
-            f"data.drop: {json.dumps(dropped, ensure_ascii=False)}",
+            audited_again(
+                record, f"without {column}", {"data.drop": [*data.get("drop", ()), column]}
+            )
+            if column
+            else (),
         ),
-        _edited(
-            record,
+        Action(
             "Leave the most exposed people out of the private table"
-            + (f" (first of all {', '.join(rows)})." if rows else "."),
-            "fewer",
-            "data.table, a file without them",
+            + (f" (here {_listed(exposed)})." if exposed else " (here the first of it).")
+            + " Others are then judged in their place.",
+            audited_again(record, "fewer", {"data.leave_out": _names(out)}),
         ),
-        _edited(
-            record,
-            "Make the generator from more records: each one then weighs less.",
-            "more",
-            "data.table, a larger file, and knowledge.records",
+        Action(
+            "Make the generator from more records, so that each one weighs less: save a table "
+            "twice as large as more.csv, beside the audit file.",
+            audited_again(record, "more", larger),
         ),
     ]
 
 
-def _edited(record: AuditRecord, words: str, name: str, change: str) -> Action:
-    """An action that changes something in a copy of the audit file."""
-    file = str(record.provenance.get("audit_file") or "audit.yaml")
-    stem = file.rpartition(".")[0] or file
-    here = str(record.provenance.get("folder") or f"{stem}-run")
-    copy = _named(f"{stem} {name}")
-    return Action(
-        words,
-        (
-            f"{shlex.join(['cp', file, f'{copy}.yaml'])}  # change there {change}",
-            shlex.join(["tapas", "run", f"{copy}.yaml"]),
-            shlex.join(["tapas", "compare", here, f"{copy}-run"]),
-        ),
-    )
+def _made_private(record: AuditRecord, data: Mapping[str, Any]) -> Action:
+    """A generator with a guarantee, or with a stricter one."""
+    parts = record.question.get("generator") or []
+    parts = [parts] if isinstance(parts, dict) else list(parts)
+    first = parts[0] if parts else {}
+    parameters = first.get("parameters") or {}
+    if len(parts) == 1 and isinstance(parameters.get("epsilon"), (int, float)):
+        words = "Lower the epsilon of the generator."
+        lower = parameters | {"epsilon": parameters["epsilon"] / 10}
+        changes: dict[str, object] = {"generator.parameters": lower}
+        return Action(words, audited_again(record, "private", changes))
+    private = {"use": "MST", "parameters": {"epsilon": 1}}
+    private |= {"records": first["records"]} if first.get("records") else {}
+    several = [_without_nothing(part) for part in parts]
+    changes = {"generator": [*several, private] if len(parts) > 1 else private}
+    words = "Use a generator with differential privacy."
+    if not data.get("bounds"):
+        changes["data.bounds"] = "table"
+        words += (
+            " It must be told the lowest and highest value of number columns. Here they are read "
+            "off the private table, which serves to try it out and which its guarantee does not "
+            "cover: for a release, state what is known without the data "
+            "(data.bounds: {COLUMN: [LOWEST, HIGHEST]})."
+        )
+    return Action(words, audited_again(record, "private", changes, compared=len(parts) < 2))
 
 
-def _named(words: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", words)
+def _without_nothing(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in part.items() if value not in (None, {})}
+
+
+def _names(people: Sequence[object]) -> list[object]:
+    """Records by name; row numbers as numbers, which are easier to read."""
+    plain = [str(one) for one in people]
+    return [int(one) if one.isdigit() and str(int(one)) == one else one for one in plain] or [0]
+
+
+def _listed(people: Sequence[object]) -> str:
+    return ", ".join(str(one) for one in people)
 
 
 def _ids(exposed: ExposedRecords) -> list[object]:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,16 +11,23 @@ from tapas.results._audit_record import AuditRecord
 from tapas.results._estimate import Estimate
 from tapas.results._facts import summary_facts
 from tapas.results._findings import CONFIDENCE, Finding, Findings
+from tapas.results._people import mean_over_people
 from tapas.stats import shared_confidence
 
 __all__ = ["Change", "RecordComparison", "compare_records"]
 
 _Key = tuple[str, str, str, str]
+Kind = Literal["same", "mean", "strongest"]
+# What is said where more than the same attack on the same target is compared.
+_INSTEAD: dict[Kind, str] = {
+    "mean": "Over all targets, which need not be the same in both",
+    "strongest": "They have no attack on the same target in common. The strongest of either",
+}
 
 
 @dataclass(frozen=True)
 class Change:
-    """One attack on one target, in the first record and in a later one.
+    """One attack on one target, in the first record and in a later one; or what stands for it.
 
     Attributes
     ----------
@@ -37,6 +44,9 @@ class Change:
         bounds nothing.
     state : {"better", "worse", "unclear"}
         Whether the interval of the difference lies below 0, above 0, or around it.
+    kind : {"same", "mean", "strongest"}
+        The same attack and target in both; the mean of an attack over all targets of either; or
+        the strongest result of either, where nothing else can be compared.
     """
 
     record: str
@@ -52,6 +62,18 @@ class Change:
     epsilon_before: float | None
     epsilon_after: float | None
     state: Literal["better", "worse", "unclear"]
+    kind: Kind = "same"
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """What is compared: a result of the first record, and one of a later."""
+
+    label: str
+    old: Finding
+    new: Finding
+    kind: Kind
+    records: tuple[Findings, Findings]
 
 
 @dataclass(frozen=True)
@@ -93,12 +115,24 @@ class RecordComparison:
         total = sum(change.record == name for change in self._audited())
         if not total:
             return f"{name} has no audited result in common with {self.names[0]}."
-        results = "result" if total == 1 else "results"
+        kinds = {change.kind for change in self._audited() if change.record == name}
+        what = "results in common" if kinds == {"same"} else "comparisons"
+        what = what.replace("s ", " ", 1).removesuffix("s") if total == 1 else what
         return (
-            f"{name} against {self.names[0]}: of {total:,} {results} in common, "
+            f"{name} against {self.names[0]}: of {total:,} {what}, "
             f"{self.count(name, 'worse')} got worse (more leaks), {self.count(name, 'better')} got "
             f"better, {self.count(name, 'unclear')} did not change clearly."
+            + "".join(self._instead(name, kind) for kind in _INSTEAD if kind in kinds)
         )
+
+    def _instead(self, name: str, kind: Kind) -> str:
+        found = [c for c in self._audited() if c.record == name and c.kind == kind]
+        said = [
+            f"{c.attack}: {'mean ' * (kind == 'mean')}{c.metric.replace('auc', 'AUC')} "
+            f"{c.before.value:.2f} before, {c.after.value:.2f} after ({c.state})"
+            for c in found
+        ]
+        return f" {_INSTEAD[kind]}: {'; '.join(said)}."
 
 
 def compare_records(
@@ -107,7 +141,9 @@ def compare_records(
     """Say what got better or worse since the first record.
 
     Results are matched by subject, attack, target and attribute; where each of two
-    records has one audited subject, these are compared whatever their names.
+    records has one audited subject, these are compared whatever their names. The mean AUC of an
+    attack over its targets (five or more, judged from the same releases) is compared too, whether
+    or not the targets are the same. Where nothing can be compared, the strongest results are.
 
     Notes
     -----
@@ -115,24 +151,33 @@ def compare_records(
     not negatively dependent. Guarantees: the intervals of all differences hold together with
     about 95 % confidence. They join the intervals of the two estimates by squaring and adding
     the distances to their ends (Zou and Donner 2008), each at a level that shares the error
-    between all changes.
+    between all changes; where the strongest were picked out, between all that could have been.
     """
     if len(records) < 2:
         raise ConfigError(f"a comparison needs at least two records, got {len(records)}")
     labels = _names(records, names)
     first, *others = (Findings(record) for record in records)
-    pairs: list[tuple[str, Finding, Finding]] = []
+    pairs: list[_Pair] = []
     unmatched: list[tuple[str, str]] = []
     for label, later in zip(labels[1:], others, strict=True):
         key = _matching(first, later)
         old = {key(result): result for result in reversed(first.all)}
         new = {key(result): result for result in reversed(later.all)}
-        pairs += [(label, old[name], new[name]) for name in reversed(new) if name in old]
+        both = (first, later)
+        found = [
+            _Pair(label, old[name], new[name], "same", both)
+            for name in reversed(new)
+            if name in old
+        ]
+        found += [_Pair(label, *pair, "mean", both) for pair in _over_people(old, new, both)]
+        if not any(pair.new.own.role == "audited" for pair in found):
+            found += [_Pair(label, *pair, "strongest", both) for pair in _strongest(*both)]
+        pairs += found
         unmatched += [(labels[0], _text(old[k])) for k in reversed(old) if k not in new]
         unmatched += [(label, _text(new[k])) for k in reversed(new) if k not in old]
     level = shared_confidence(CONFIDENCE, max(1, len(pairs)))
-    changes = [_change(label, old, new, level) for label, old, new in pairs]
-    changes.sort(key=lambda c: (c.role != "audited", -c.difference.low))
+    changes = [_change(pair, level) for pair in pairs]
+    changes.sort(key=lambda c: (c.role != "audited", c.kind == "same", -c.difference.low))
     questions = [
         (label, *line)
         for label, record in zip(labels[1:], records[1:], strict=True)
@@ -165,32 +210,92 @@ def _matching(first: Findings, second: Findings) -> Callable[[Finding], _Key]:
     return key
 
 
-def _change(label: str, old: Finding, new: Finding, level: float) -> Change:
-    before, after = (summary_facts(result.summary, confidence=level) for result in (old, new))
-    left, right, metric = before.accuracy, after.accuracy, "accuracy"
+def _over_people(
+    old: Mapping[_Key, Finding], new: Mapping[_Key, Finding], both: tuple[Findings, Findings]
+) -> Iterator[tuple[Finding, Finding]]:
+    """A result of each attack that judged several people in both records."""
+    first, later = (
+        {(subject, attack): result for (subject, attack, _, _), result in results.items()}
+        for results in (old, new)
+    )
+    for name in first:
+        if name in later and later[name].own.role == "audited":
+            pair = first[name], later[name]
+            means = (_mean(*one, CONFIDENCE) for one in zip(both, pair, strict=True))
+            if all(mean is not None for mean in means):
+                yield pair
+
+
+def _mean(findings: Findings, result: Finding, level: float) -> tuple[int, Estimate] | None:
+    """How many people the attack of a result judged, and its mean over them."""
+    subject = next(one for one in findings.record.subjects if one.name == result.own.subject)
+    return mean_over_people(subject, str(result.summary.attack), level)
+
+
+def _strongest(first: Findings, later: Findings) -> list[tuple[Finding, Finding]]:
+    if first.best is None or later.best is None or first.best.attribute != later.best.attribute:
+        return []
+    return [(first.best, later.best)]
+
+
+def _estimates(pair: _Pair, level: float) -> tuple[str, Estimate, Estimate]:
+    """What is measured, before and after, with intervals of this confidence."""
+    sides = zip(pair.records, (pair.old, pair.new), strict=True)
+    if pair.kind == "mean":
+        left, right = (found[1] for one in sides if (found := _mean(*one, level)) is not None)
+        return "auc", left, right
+    if pair.kind == "strongest":
+        level = shared_confidence(level, math.prod(len(one.audited) for one in pair.records))
+    before, after = (summary_facts(one.summary, confidence=level) for one in (pair.old, pair.new))
     if before.auc is not None and after.auc is not None:
-        left, right, metric = before.auc, after.auc, "auc"
+        return "auc", before.auc, after.auc
+    return "accuracy", before.accuracy, after.accuracy
+
+
+def _compared(pair: _Pair) -> tuple[str, str]:
+    """Attack and target as they are called."""
+    old, new = pair.old, pair.new
+    if pair.kind == "mean":
+        sides = zip(pair.records, (old, new), strict=True)
+        people = [found[0] for one in sides if (found := _mean(*one, CONFIDENCE)) is not None]
+        return new.own.attack, f"mean over targets: {people[0]} before, {people[1]} after"
+    if pair.kind == "same":
+        return new.own.attack, new.target
+    attack = f"{old.own.attack} before, {new.own.attack} after"
+    return attack, f"{old.target} before, {new.target} after" if old.target else ""
+
+
+def _change(pair: _Pair, level: float) -> Change:
+    old, new = pair.old, pair.new
+    metric, left, right = _estimates(pair, level)
+    attack, target = _compared(pair)
     difference = _difference(left, right)
     state: Literal["better", "worse", "unclear"] = "unclear"
     if difference.low > 0:
         state = "worse"
     elif difference.high < 0:
         state = "better"
+    certified = pair.kind != "mean"
     return Change(
-        record=label,
+        record=pair.label,
         subject=new.own.subject,
         role=new.own.role,
-        attack=new.own.attack,
-        target=new.target,
+        attack=attack,
+        target=target,
         attribute=new.attribute,
         metric=metric,
         before=left,
         after=right,
         difference=difference,
-        epsilon_before=None if old.own.epsilon is None else float(old.own.epsilon),
-        epsilon_after=None if new.own.epsilon is None else float(new.own.epsilon),
+        epsilon_before=_epsilon(old) if certified else None,
+        epsilon_after=_epsilon(new) if certified else None,
         state=state,
+        kind=pair.kind,
     )
+
+
+def _epsilon(result: Finding) -> float | None:
+    return None if result.own.epsilon is None else float(result.own.epsilon)
 
 
 def _difference(before: Estimate, after: Estimate) -> Estimate:

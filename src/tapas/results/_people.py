@@ -14,7 +14,7 @@ from tapas.results._facts import facts_within
 from tapas.results._findings import shared_by_audited
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.results._worlds import comparable_scores
-from tapas.stats import Dependence, bootstrap, holm, shared_confidence
+from tapas.stats import Dependence, bootstrap, holm, mean_auc_influences, shared_confidence
 
 __all__ = ["People", "constant_scores", "exposed_people"]
 
@@ -107,10 +107,37 @@ def exposed_people(record: AuditRecord, confidence: float = 1 - ALPHA) -> list[P
     return [people for people in found if people is not None]
 
 
+def mean_over_people(
+    subject: AuditedSubject, attack: str, confidence: float
+) -> tuple[int, Estimate] | None:
+    """How many people an attack judged from the same releases, and its mean AUC over them.
+
+    Notes
+    -----
+    Assumes: independent groups of releases, many of them. Guarantees: an interval of about
+    `confidence` for the mean over these people in other releases (DeLong, over groups).
+    """
+    from scipy.stats import t
+
+    mine = _by_attack(subject).get(attack, [])
+    if not _are_people(mine):
+        return None
+    scores, positive = _stacked(mine)
+    groups = _groups(mine[0])
+    mean, parts = mean_auc_influences(scores, positive, groups)
+    off = float(t.ppf(0.5 + confidence / 2, len(parts) - 1) * np.sqrt((parts**2).sum()))
+    if not np.isfinite(off):
+        return None
+    return len(mine), Estimate(mean, max(0.0, mean - off), min(1.0, mean + off))
+
+
 def constant_scores(record: AuditRecord) -> list[str]:
-    """A warning for each attack that says the same of every trial."""
+    """A warning for each attack that says the same of every trial of what is audited.
+
+    Of a control that is expected: there may be nothing to see.
+    """
     said = []
-    for subject in record.subjects:
+    for subject in record.audited:
         for attack, summaries in _by_attack(subject).items():
             mute = [one for one in summaries if _is_constant(one)]
             if mute:

@@ -297,13 +297,12 @@ class TargetedGame(GameDefaults):
             f"the mechanism {self.label!r} failed in {address.phase} trial {address.index} (seed "
             f"{address.seed})"
         )
-        replay = f"Replay it with threat_model.draw_trial({address.phase!r}, {address.index})."
         return MechanismError(
-            f"{where}: {error if telling else repr(error)}. {replay}",
+            f"{where}: {error if telling else repr(error)}",
             phase=address.phase,
             index=address.index,
             seed=address.seed,
-            shared=f"{where}: {told(error)}. {replay}",
+            shared=f"{where}: {told(error)}",
         )
 
 

@@ -1,0 +1,112 @@
+"""Commands that pages advise: they make the change themselves, where the audit was run."""
+
+import math
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from tapas.datasets import Reading
+from tapas.results import AuditRecord
+
+__all__ = ["audited_again", "released_again"]
+
+
+def audited_again(
+    record: AuditRecord, name: str, changes: Mapping[str, object], *, compared: bool = True
+) -> tuple[str, ...]:
+    """Run the audit file with changes, into a folder of its own, and compare.
+
+    Changes that the audit was run with are made again.
+    """
+    file = str(record.provenance.get("audit_file") or "audit.yaml")
+    here = _folder(record, file)
+    earlier = [
+        str(change)
+        for change in record.provenance.get("set", ())
+        if str(change).partition("=")[0] not in changes
+    ]
+    now = [f"{key}={_as_yaml(value)}" for key, value in changes.items()]
+    sets = [word for change in (*earlier, *now) for word in ("--set", change)]
+    folder = _beside(here, name)
+    again = shlex.join(["tapas", "run", file, *sets, "--folder", folder])
+    return (again, shlex.join(["tapas", "compare", here, folder])) if compared else (again,)
+
+
+def released_again(
+    record: AuditRecord, name: str, *, released: str | None = None, drop: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Audit files again, another released one or without columns, and compare.
+
+    Files are read and attacked as this audit did.
+    """
+    question = record.question
+    data, release = (question.get(key) or {} for key in ("data", "release"))
+    if record.provenance.get("audit_file"):
+        changes: dict[str, object] = {} if released is None else {"release.file": released}
+        if drop:
+            changes["data.drop"] = [*(data.get("drop") or ()), *drop]
+        return audited_again(record, name, changes)
+    files = release.get("file") or "released.csv"
+    files = [files] if isinstance(files, str) else files
+    here = _folder(record, str(files[0]))
+    folder = _beside(here, name)
+    again = [
+        "tapas",
+        "release",
+        str(data.get("table") or "private.csv"),
+        str(data.get("holdout") or "holdout.csv"),
+        *(files if released is None else [released]),
+        *_options_of(record),
+        *(word for column in drop for word in ("--drop", column)),
+        "--folder",
+        folder,
+    ]
+    return shlex.join(map(str, again)), shlex.join(["tapas", "compare", here, folder])
+
+
+def _folder(record: AuditRecord, file: str) -> str:
+    """The folder of the run that is advised about."""
+    return str(record.provenance.get("folder") or f"{file.rpartition('.')[0] or file}-run")
+
+
+def _beside(folder: str, name: str) -> str:
+    called = re.sub(r"[^\w.-]+", "-", name)
+    return f"{folder.removesuffix('-run')}-{called}-run"
+
+
+def _as_yaml(value: object) -> str:
+    text = yaml.safe_dump(
+        value, default_flow_style=True, width=math.inf, allow_unicode=True, sort_keys=False
+    )
+    return text.strip().removesuffix("...").strip()
+
+
+def _options_of(record: AuditRecord) -> Iterator[str]:
+    """What makes `tapas release` read and attack files as this audit did."""
+    question = record.question
+    data, release, goal = (question.get(key) or {} for key in ("data", "release", "goal"))
+    words = [("--drop", name) for name in data.get("drop") or ()]
+    for option, part in (("--read", data), ("--read-released", release)):
+        words += [(option, word) for word in _choices(part.get("read") or {})]
+    words += [("--subgroup", name) for name in question.get("subgroups") or ()]
+    for option, value in (
+        ("--schema", data.get("schema")),
+        ("--reference", release.get("reference")),
+        ("--attribute", (goal.get("attribute") or {}).get("column")),
+        ("--max-auc", next((gate.at_most for gate in record.gates if gate.metric == "auc"), None)),
+        ("--seed", question.get("seed")),
+    ):
+        words += [(option, str(value))] if value else []
+    return (word for pair in words for word in pair)
+
+
+def _choices(reading: Mapping[str, Any]) -> Iterator[str]:
+    usual = vars(Reading())
+    for name, value in reading.items():
+        given = value if isinstance(value, list) else [value] if value != usual[name] else []
+        for one in given:
+            word = str(one).lower() if isinstance(one, bool) else str(one)
+            yield f"{name}={word.replace(chr(9), 'tab')}"
