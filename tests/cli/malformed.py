@@ -194,6 +194,7 @@ TABLES: dict[str, tuple[Content, int]] = {
     "list.jsonl": ("[1, 2]\n[3, 4]\n", 4),
     "broken.jsonl": ('{"a": 1}\n{"a":\n', 4),
     "deep.jsonl": ('{"a": ' + "[" * 3000 + "]" * 3000 + "}\n", 4),
+    "nested.jsonl": ('{"a": ' + "[" * 120 + "]" * 120 + "}\n", 4),
     "numbers.jsonl": ("1\n2\n", 4),
     "nan.jsonl": ('{"a": NaN, "b": 1}\n{"a": 1, "b": 2}\n', 0),
     "folder.csv": (lambda p: p.mkdir(), 4),

@@ -22,6 +22,7 @@ from tapas.errors import SchemaError
 GZ = ".gz"
 
 MOST_CELLS = 10**9  # of a table
+DEEPEST = 100  # lists and objects inside one another
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,21 @@ def _json(content: bytes, reading: Reading, expected: Expected) -> Cells:
     wrong = next((n for n, record in enumerate(records) if not isinstance(record, dict)), None)
     if wrong is not None:
         raise SchemaError(f"record {wrong} is not an object with names and values")
+    deep = next((n for n, one in enumerate(records) if _depth(one) > DEEPEST), None)
+    if deep is not None:
+        raise SchemaError(f"record {deep} is nested more than {DEEPEST} levels deep")
     frame = pd.DataFrame.from_records([dict(record) for record in records])
     return Cells(frame.astype(object), named=True, notes=["JSON records"])
+
+
+def _depth(value: object) -> int:
+    """How many lists and objects lie inside one another; which are too deep differs by Python."""
+    level, inner = 0, [value]
+    while inner and level <= DEEPEST:
+        level += 1
+        held = [one.values() if isinstance(one, dict) else one for one in inner]
+        inner = [each for one in held for each in one if isinstance(each, (dict, list))]
+    return level
 
 
 def typed_columns(frame: pd.DataFrame) -> pd.DataFrame:
