@@ -7,6 +7,7 @@ import os
 import shutil
 import uuid
 import zipfile
+import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from tapas.errors import StoreError
 
 __all__ = [
+    "DAMAGED_NPZ",
     "make_private",
     "most_expanded",
     "parse_json",
@@ -28,6 +30,19 @@ __all__ = [
 
 LARGEST_TEXT = 1 << 31  # bytes
 LEAST_EXPANDED, MOST_EXPANSION = 1 << 27, 200  # bytes that are fine anyway; times its size
+
+# What numpy, zipfile and zlib raise on files that are cut or changed.
+DAMAGED_NPZ = (
+    OSError,
+    KeyError,
+    ValueError,
+    TypeError,
+    IndexError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def make_private(folder: Path) -> None:

@@ -4,6 +4,7 @@ A few examples each, always the same, by default; ``TAPAS_FUZZ_SECONDS=3600 pyte
 looks for so long, at others each time. What it finds becomes a row of ``tests/cli/malformed.py``.
 """
 
+import contextlib
 import gzip
 import io
 import json
@@ -27,6 +28,7 @@ from tapas.datasets import DataDescription, TabularDataset, load_sample, read_ta
 from tapas.engine import Entry, FolderStore, damaged_entries
 from tapas.errors import TapasError
 from tapas.results import AttackSummary, AuditRecord, MIAttackSummary, read_history
+from tapas.threat_models import PredictionsMIA
 
 SECONDS = float(os.environ.get("TAPAS_FUZZ_SECONDS", "0"))
 EXAMPLES = 12
@@ -107,9 +109,16 @@ def _summary() -> MIAttackSummary:
 
 
 def _record() -> bytes:
-    from tapas.results import AuditedSubject, Claim, Gate
+    from tapas.results import AuditedSubject, Claim, Copies, Gate
 
-    subject = AuditedSubject("g", summaries=(_summary(),), trials={"train": 1, "test": 20})
+    half = AuditedSubject("g", summaries=(_summary(),), records={"row": list(range(20))})
+    subject = AuditedSubject(
+        "g",
+        summaries=(_summary(),),
+        trials={"train": 1, "test": 20},
+        copies=Copies(4, 1, 4, 0, 0.5, (2,), (0,), ("b",)),
+        other_half=half,
+    )
     record = AuditRecord("t", {"a": 1}, "f" * 32, 1, (subject,), Claim(1.0), (Gate("auc", 0.7),))
     return record.to_json().encode()
 
@@ -125,6 +134,21 @@ def _store_bytes(folder: Path) -> bytes:
 def _npz(folder: Path) -> bytes:
     write_table(folder / "t.npz", TABLE.table, {"a": 1})
     return (folder / "t.npz").read_bytes()
+
+
+def _predictions() -> bytes:
+    buffer, rng = io.BytesIO(), np.random.default_rng(0)
+    scores = rng.dirichlet(np.ones(3), 12)
+    labels, members = rng.integers(0, 3, 12), np.arange(12) % 2
+    np.savez(buffer, scores=scores, labels=labels, members=members)
+    return buffer.getvalue()
+
+
+def _excel(frame: pd.DataFrame) -> bytes:
+    pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    buffer = io.BytesIO()
+    frame.to_excel(buffer, index=False)
+    return buffer.getvalue()
 
 
 def _onnx() -> bytes:
@@ -171,6 +195,8 @@ READERS: dict[str, Reader] = {
         TabularDataset.read,
     ),
     "Parquet": (lambda _: _parquet(TABLE.data), "t.parquet", TabularDataset.read),
+    "Excel": (lambda _: _excel(TABLE.data), "t.xlsx", TabularDataset.read),
+    "predictions": (lambda _: _predictions(), "p.npz", PredictionsMIA.read),
     "schema": (
         lambda _: json.dumps(TABLE.description.schema).encode(),
         "s.json",
@@ -205,6 +231,30 @@ def _entry(content: bytes) -> None:
         raise
     except Exception:
         return
+
+
+# What an hour of looking found: by reader, where bytes were changed.
+FOUND: list[tuple[str, list[Operation]]] = [
+    ("JSON lines", [("insert", 0.5, 0.0, b"\\ud800")]),
+    ("Parquet", [("flip", 0.6218876082752999, 0.0, b"")]),
+    ("Parquet", [("flip", 0.6171875, 0.0, b"")]),
+    ("Parquet", [("flip", 0.6875, 0.0, b"")]),
+    ("store", [("insert", 0.318359375, 0.0, b"\x80")]),
+    ("table in npz", [("flip", 0.9392585647243457, 0.0, b"")]),
+    ("predictions", [("flip", 0.95, 0.0, b"")]),
+]
+
+
+@pytest.mark.parametrize(("name", "operations"), FOUND)
+def test_what_was_found_is_read_or_refused_now(
+    name: str, operations: list[Operation], tmp_path: Path
+) -> None:
+    make, file, read = READERS[name]
+    (tmp_path / "whole").mkdir()
+    whole = make(tmp_path / "whole")
+    (tmp_path / file).write_bytes(_changed(whole, operations))
+    with contextlib.suppress(TapasError):
+        read(tmp_path / file)
 
 
 @pytest.mark.parametrize("name", READERS)

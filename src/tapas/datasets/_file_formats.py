@@ -4,7 +4,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -108,7 +108,7 @@ def _parquet(content: bytes, reading: Reading, expected: Expected) -> Cells:
         raise SchemaError(
             'reading Parquet needs pyarrow: pip install "tapas-privacy[parquet]"'
         ) from None
-    except (ValueError, OSError) as error:
+    except Exception as error:
         raise SchemaError(f"the file is not Parquet: {error}") from None
     frame.columns = [str(name) for name in frame.columns]
     return Cells(frame, named=True, notes=["a Parquet file"])
@@ -146,7 +146,9 @@ def _json(content: bytes, reading: Reading, expected: Expected) -> Cells:
             records = json.loads(stripped)
         else:
             records = [json.loads(line) for line in stripped.splitlines() if line.strip()]
-    except (json.JSONDecodeError, RecursionError) as error:
+        if "\\ud" in stripped.lower():
+            json.dumps(records, ensure_ascii=False).encode()  # halves of characters are no text
+    except (ValueError, RecursionError) as error:
         raise SchemaError(f"the file is neither a JSON list nor JSON lines: {error}") from None
     wrong = next((n for n, record in enumerate(records) if not isinstance(record, dict)), None)
     if wrong is not None:
@@ -158,14 +160,18 @@ def _json(content: bytes, reading: Reading, expected: Expected) -> Cells:
     return Cells(frame.astype(object), named=True, notes=["JSON records"])
 
 
-def _depth(value: object) -> int:
+def _depth(value: Mapping[str, object]) -> int:
     """How many lists and objects lie inside one another; which are too deep differs by Python."""
-    level, inner = 0, [value]
+    level, inner = 1, _inside(value)
     while inner and level <= DEEPEST:
-        level += 1
-        held = [one.values() if isinstance(one, dict) else one for one in inner]
-        inner = [each for one in held for each in one if isinstance(each, (dict, list))]
+        level, inner = level + 1, [each for one in inner for each in _inside(one)]
     return level
+
+
+def _inside(value: object) -> list[object]:
+    held = value.values() if isinstance(value, Mapping) else value
+    found = held if isinstance(held, Iterable) else ()
+    return [one for one in found if isinstance(one, (dict, list))]
 
 
 def typed_columns(frame: pd.DataFrame) -> pd.DataFrame:

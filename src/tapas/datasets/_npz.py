@@ -2,8 +2,6 @@
 
 import io
 import json
-import zipfile
-import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,23 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tapas._files import refuse_bomb, write_bytes
+from tapas._files import DAMAGED_NPZ, refuse_bomb, write_bytes
 from tapas.datasets._columns import Column
 from tapas.datasets._encoding import EncodedTable
 from tapas.errors import StoreError
 
-# What numpy, zipfile and zlib raise on files that are cut or changed.
-DAMAGE = (
-    OSError,
-    KeyError,
-    ValueError,
-    TypeError,
-    IndexError,
-    EOFError,
-    NotImplementedError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 Packed = tuple[dict[str, np.ndarray], dict[str, Any]]
 
 
@@ -89,7 +75,7 @@ def read_table(
         raise
     except StoreError as error:
         raise StoreError(f"{path}: {error}") from error
-    except (*DAMAGE, AttributeError) as error:
+    except (*DAMAGED_NPZ, AttributeError) as error:
         raise StoreError(f"{path} is damaged and cannot be read: {error}") from error
 
 

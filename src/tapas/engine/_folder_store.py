@@ -5,7 +5,6 @@ damaged value nor one under another name is taken for it.
 """
 
 import hashlib
-import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from typing import Any
 
 from tapas._files import make_private, refuse_links, write_bytes
 from tapas.engine._entry import Entry
-from tapas.engine._index import ENTRIES, INDEX, entry_digest, open_index
+from tapas.engine._index import ENTRIES, INDEX, UNREADABLE, entry_digest, open_index
 from tapas.engine._store import Store
 from tapas.errors import StoreError
 
@@ -46,7 +45,7 @@ class FolderStore(Store):
             self._database = open_index(index or self.folder / INDEX)
         except StoreError:
             raise
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
             raise StoreError(
                 f"the index of {self.folder} cannot be used: {error}. `tapas repair` keeps what is "
                 f"whole in a run folder"
@@ -102,7 +101,7 @@ class FolderStore(Store):
             self._execute(insert, *about, *place)
             if is_small:
                 file.unlink(missing_ok=True)  # of a larger value before it
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, *UNREADABLE) as error:
             raise StoreError(f"{key!r} cannot be written to {self.folder}: {error}") from error
 
     def discard(self, key: str) -> None:
@@ -133,5 +132,5 @@ class FolderStore(Store):
     def _rows(self, query: str, *parameters: Cell) -> list[tuple[Any, ...]]:
         try:
             return self._execute(query, *parameters)
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             raise StoreError(f"the index of {self.folder} cannot be read: {error}") from error

@@ -10,6 +10,8 @@ INDEX = "index.sqlite"
 ENTRIES = "entries"
 APPLICATION = 0x54415041  # marks a file as ours
 LAYOUT = 3
+# What a damaged index raises: sqlite quotes what it holds, which may be no text at all.
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 TABLE = """
 CREATE TABLE entries (
     key TEXT PRIMARY KEY,

@@ -6,7 +6,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from tapas.engine._entry import Entry
-from tapas.engine._index import ENTRIES, INDEX, entry_digest, open_index
+from tapas.engine._index import ENTRIES, INDEX, UNREADABLE, entry_digest, open_index
 from tapas.engine._snapshot import Snapshot, copied_index
 from tapas.engine._store import Store
 from tapas.errors import StoreError
@@ -27,7 +27,7 @@ def damaged_entries(folder: Path) -> list[str]:
         with Snapshot(folder) as store:
             wrong = [] if found == ["ok"] else [f"the index is damaged: {line}" for line in found]
             return wrong + [words for key in store.keys("") if (words := _damage(store, key))]
-    except (StoreError, sqlite3.Error) as error:
+    except (StoreError, *UNREADABLE) as error:
         return [str(error)]
 
 
@@ -68,12 +68,12 @@ def salvage(folder: Path) -> tuple[int, int]:
 def _rows(index: Path) -> Iterator[Row]:
     """Rows that can be read, by their numbers: a damaged part hides its own only."""
     with closing(sqlite3.connect(index)) as database:
-        with suppress(sqlite3.Error):
+        with suppress(*UNREADABLE):
             database.execute("PRAGMA writable_schema=ON")  # reads files that were cut short, too
         number = missed = 0
         while missed < MOST_MISSES:
             number, missed = number + 1, missed + 1
-            with suppress(sqlite3.Error):
+            with suppress(*UNREADABLE):
                 for row in database.execute(_ROW, (number,)).fetchall():
                     missed = 0
                     yield row

@@ -159,7 +159,7 @@ class _Asking:
         try:
             file = sqlite3.connect(self.path, timeout=60)
             file.execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, answer BLOB)")
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise StoreError(f"{self.path} holds no answers ({error}): name another file") from None
         return file
 

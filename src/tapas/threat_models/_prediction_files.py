@@ -1,14 +1,15 @@
 """Predictions as people write them down: a table, or arrays in an npz file."""
 
+import io
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from tapas._files import DAMAGED_NPZ, refuse_bomb
 from tapas._validate import listing
 from tapas.datasets import DataDescription, TabularDataset, locate, read_file
 from tapas.errors import SchemaError
@@ -151,9 +152,11 @@ def _bare(column: Hashable) -> str:
 
 def _from_arrays(path: Path, outputs: str | None) -> Predictions:
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        content = path.read_bytes()
+        refuse_bomb(content)
+        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-    except (OSError, ValueError, BadZipFile) as error:
+    except DAMAGED_NPZ as error:
         raise SchemaError(f"{path}: cannot be read as npz: {error}") from error
     needed = ("scores", "labels", "members")
     missing = [name for name in needed if name not in arrays]
