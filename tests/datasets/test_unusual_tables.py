@@ -201,3 +201,17 @@ def test_plain_text_is_cut_as_by_the_csv_module(tmp_path: Path) -> None:
         found = read_file(file, reading=reading).frame
         cut = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row]
         assert [list(found.columns), *found.to_numpy().tolist()] == cut
+
+
+def test_a_small_parquet_file_that_claims_a_huge_table_is_refused_before_it_is_read(
+    tmp_path: Path,
+) -> None:
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    from pyarrow import parquet
+
+    same = pa.chunked_array([pa.array(np.zeros(1_000_000))] * 40)
+    file = tmp_path / "bomb.parquet"
+    parquet.write_table(pa.table({"a": same}), file)
+    assert file.stat().st_size < 200_000
+    with pytest.raises(SchemaError, match=r"claims 40,000,000 rows"):
+        TabularDataset.read(file)

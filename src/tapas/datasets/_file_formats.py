@@ -22,6 +22,7 @@ from tapas.errors import SchemaError
 GZ = ".gz"
 
 MOST_CELLS = 10**9  # of a table
+CELL_SIZE = 8  # bytes
 DEEPEST = 100  # lists and objects inside one another
 
 
@@ -101,7 +102,8 @@ def _parquet(content: bytes, reading: Reading, expected: Expected) -> Cells:
         from pyarrow import parquet
 
         about = parquet.ParquetFile(io.BytesIO(content)).metadata
-        if about.num_rows * about.num_columns > MOST_CELLS:
+        cells = about.num_rows * about.num_columns
+        if cells > MOST_CELLS or CELL_SIZE * cells > most_expanded(content):
             raise ValueError(f"it claims {about.num_rows:,} rows, more than can be read")
         frame = pd.read_parquet(io.BytesIO(content))
     except ImportError:
