@@ -14,7 +14,7 @@ import tapas
 
 SOURCE = Path(tapas.__file__).parent
 LINES = (
-    {"errors", "_random", "_validate", "_spec", "_files", "_provenance"},
+    {"errors", "_random", "_ranks", "_validate", "_spec", "_files", "_provenance"},
     {"datasets", "metrics", "stats", "engine"},
     {"generators", "models"},
     {"game"},
@@ -54,7 +54,7 @@ PUBLIC = {
         accuracy auc balanced_accuracy column_aucs confusion_counts effective_epsilon
         effective_epsilon_from_rates false_positive_rate inference_advantage
         inference_privacy_gain macro_auc mia_advantage precision privacy_gain recall
-        roc_curve tpr_at_fpr true_positive_rate value_rates""",
+        resampled_column_aucs roc_curve tpr_at_fpr true_positive_rate value_rates""",
     "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS GATE_METRICS LOW_FPR MEASURES
         MOST_RECORDS PAGE_FILES SUBGROUP VALUE
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
@@ -75,7 +75,7 @@ PUBLIC = {
         clopper_pearson column_auc_errors
         epsilon_lower_bound excess_p_value gaussian_epsilon_from_mu holm look_share
         max_epsilon_lower_bound mean_auc_influences negatives_needed one_run_epsilon
-        one_run_gaussian_epsilon percentile_interval resampled_counts roc_band
+        one_run_gaussian_epsilon percentile_interval rank_sum_p_values resampled_counts roc_band
         runs_needed select_threshold
         shared_confidence simultaneous_upper_limits smallest_leak tpr_at_fpr_interval venn_abers""",
     "threat_models": """AIALabeller AttackerKnowledgeOnData

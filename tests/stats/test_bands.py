@@ -6,7 +6,15 @@ from scipy import stats as reference
 
 from tapas.errors import ConfigError
 from tapas.stats import epsilon_lower_bound, max_epsilon_lower_bound, roc_band
-from tapas.stats._bands import _all_hold, _checked_ranks, _rank_limits, band_table, roc_counts
+from tapas.stats._bands import (
+    _STEPS,
+    _all_hold,
+    _berk_jones_level,
+    _checked_ranks,
+    _rank_limits,
+    band_table,
+    roc_counts,
+)
 
 
 def test_one_point_band_is_an_ordinary_limit():
@@ -28,6 +36,17 @@ def test_probability_of_the_walk_equals_simulation(n):
     uniform = np.sort(rng.random((4000, n)), axis=1)[:, ranks - 1]
     simulated = np.mean((uniform <= limits).all(axis=1))
     assert _all_hold(n, ranks, limits) == pytest.approx(simulated, abs=0.025)
+
+
+@pytest.mark.parametrize(("n", "tail"), [(1, 0.05), (2, 0.9), (37, 0.0125), (230, 0.001)])
+def test_the_level_is_the_one_that_halving_finds(n, tail):
+    ranks = _checked_ranks(n)
+    low, high = tail / ranks.size, tail
+    for _ in range(_STEPS):
+        middle = float(np.sqrt(low * high))
+        holds = _all_hold(n, ranks, _rank_limits(ranks, n, middle)) >= 1 - tail
+        low, high = (middle, high) if holds else (low, middle)
+    assert _berk_jones_level(n, tail) == low
 
 
 @pytest.mark.parametrize("method", ["berk-jones", "dkw", "bonferroni"])

@@ -5,11 +5,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import integrate, special
 from scipy import stats as reference
 
 from tapas.errors import ConfigError, StatisticsError
 from tapas.stats import EpsilonBound, epsilon_lower_bound, gaussian_epsilon_from_mu
+from tapas.stats._buehler import _Tail
 
 
 def naive_clopper_pearson(tp, num_positive, fp, num_negative, alpha, delta):
@@ -115,6 +116,22 @@ def test_buehler_equals_brute_force_over_all_outcomes(counts, delta):
     bound = epsilon_lower_bound(*counts, method="buehler", delta=delta, confidence=0.9)
     # The grid of the twin can only miss the supremum, so it may lie a little above.
     assert bound.value == pytest.approx(naive_buehler(*counts, 0.1, delta), abs=2e-3)
+
+
+def test_the_edge_of_the_confidence_set_is_where_the_tail_has_probability_alpha():
+    n1, n0, alpha, steps = 25, 18, 0.05, 30
+    tail = _Tail.observed(20, n1, 4, n0, alpha, 0.0)
+    assert tail is not None
+    fpr = np.array([0.2, 0.3, 0.4, 0.99])
+    odds = np.full(fpr.shape, 40.0)
+    found = special.expit(tail.edges(fpr, -odds, odds, steps))
+    outcomes = np.arange(n1 + 1) <= tail.boundary[:, None]  # misses, for each count of alarms
+    for rate, edge in zip(fpr[:3], found[:3], strict=True):
+        alarms = reference.binom.pmf(np.arange(n0 + 1), n0, rate)
+        misses = reference.binom.pmf(np.arange(n1 + 1), n1, edge)
+        assert alarms @ outcomes @ misses == pytest.approx(alpha, rel=1e-6)
+    assert found[3] == pytest.approx(0, abs=1e-15)  # so many alarms are too unlikely at any FNR
+    assert np.isinf(tail.epsilon(fpr, tail.edges(fpr, -odds, odds, steps))[3])
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])

@@ -7,14 +7,21 @@ import numpy as np
 import pandas as pd
 
 from tapas._random import stream
-from tapas.metrics import column_aucs
+from tapas.metrics import column_aucs, resampled_column_aucs
 from tapas.results._audit_record import SUBGROUP, AuditedSubject, AuditRecord
 from tapas.results._estimate import Estimate
 from tapas.results._facts import facts_within
 from tapas.results._findings import shared_by_audited
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.results._worlds import comparable_scores
-from tapas.stats import Dependence, bootstrap, holm, mean_auc_influences, shared_confidence
+from tapas.stats import (
+    Dependence,
+    bootstrap,
+    holm,
+    mean_auc_influences,
+    rank_sum_p_values,
+    shared_confidence,
+)
 
 __all__ = ["People", "constant_scores", "exposed_people"]
 
@@ -177,7 +184,7 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
     if any(np.isnan(found).any() for found in areas.values()):
         return None
     best = max(areas, key=lambda attack: float(areas[attack].mean()))
-    p_values = [_p_values(*table) for table in tables.values()]
+    p_values = [rank_sum_p_values(*table) for table in tables.values()]
     table = pd.DataFrame(
         {
             "target": names[0],
@@ -254,17 +261,6 @@ def _stacked(summaries: Summaries) -> tuple[np.ndarray, np.ndarray]:
     return scores, np.stack([one.labels.astype(bool) for one in summaries], axis=1)
 
 
-def _p_values(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """Rank-sum test of each person, one-sided; on pairs of equal backgrounds it is careful."""
-    from scipy.stats import mannwhitneyu
-
-    found = []
-    for mine, secret in zip(scores.T, positive.T, strict=True):
-        test = mannwhitneyu(mine[secret], mine[~secret], alternative="greater", method="asymptotic")
-        found.append(1.0 if np.isnan(test.pvalue) else float(test.pvalue))
-    return np.array(found)
-
-
 def _mean_over_people(
     scores: np.ndarray, positive: np.ndarray, groups: np.ndarray, attacks: int
 ) -> Estimate:
@@ -272,8 +268,7 @@ def _mean_over_people(
 
     def mean(*data: np.ndarray, weights: np.ndarray) -> np.ndarray:
         scores, positive = data
-        drawn = [np.repeat(np.arange(len(counts)), counts) for counts in weights]
-        return np.array([np.nanmean(column_aucs(scores[rows], positive[rows])) for rows in drawn])
+        return np.nanmean(resampled_column_aucs(scores, positive, weights), axis=1)
 
     found = bootstrap(
         mean,

@@ -4,7 +4,7 @@ Point estimates without a confidence live in `tapas.metrics`.
 """
 
 from tapas.stats._auc import auc_interval
-from tapas.stats._auc_columns import column_auc_errors, mean_auc_influences
+from tapas.stats._auc_columns import column_auc_errors, mean_auc_influences, rank_sum_p_values
 from tapas.stats._auc_gain import auc_gain_interval
 from tapas.stats._bands import (
     RocBand,
@@ -74,6 +74,7 @@ __all__ = [
     "one_run_epsilon",
     "one_run_gaussian_epsilon",
     "percentile_interval",
+    "rank_sum_p_values",
     "resampled_counts",
     "roc_band",
     "runs_needed",

@@ -1,5 +1,7 @@
 """Simultaneous bands: what holds for every threshold at once."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -159,7 +161,7 @@ def roc_counts(positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, 
     return ranked[last_of_tie], tp, last_of_tie + 1 - tp
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def band_table(n: int, tail: float, method: str) -> FloatArray:
     """Return, for each count 0..n, an upper limit of the distribution function.
 
@@ -200,12 +202,40 @@ def _rank_limits(ranks: IntArray, n: int, level: float) -> FloatArray:
 def _berk_jones_level(n: int, tail: float) -> float:
     """Return the level at each rank that makes the whole band hold with 1 - tail."""
     ranks = _checked_ranks(n)
+
+    def excess(level: float) -> float:
+        """How much more often the band fails than it may, as a logarithm."""
+        fails = 1 - _all_hold(n, ranks, _rank_limits(ranks, n, level))
+        return math.log(max(fails, 1e-300) / tail)
+
     low, high = tail / ranks.size, tail
+    near = _nearer(excess, low, high, math.log(high / low) / 2**_STEPS)
     for _ in range(_STEPS):
         middle = float(np.sqrt(low * high))
-        holds = _all_hold(n, ranks, _rank_limits(ranks, n, middle)) >= 1 - tail
+        unknown = near[0] < middle < near[1]
+        holds = excess(middle) <= 0 if unknown else middle <= near[0]
         low, high = (middle, high) if holds else (low, middle)
     return low
+
+
+def _nearer(
+    excess: Callable[[float], float], low: float, high: float, width: float
+) -> tuple[float, float]:
+    """Bring two levels together around where a rising excess is 0: regula falsi of logarithms."""
+    first, second = math.log(low), math.log(high)
+    below, above, last = excess(low), excess(high), 0
+    if not below <= 0 < above:
+        return low, high
+    while second - first > width:
+        middle = first + (second - first) * below / (below - above)
+        middle = min(max(middle, first + width / 2), second - width / 2)
+        value = excess(math.exp(middle))
+        # An end that stays twice counts half (the Illinois method).
+        if value <= 0:
+            first, below, above, last = middle, value, above / (2 if last < 0 else 1), -1
+        else:
+            second, above, below, last = middle, value, below / (2 if last > 0 else 1), 1
+    return math.exp(first), math.exp(second)
 
 
 def _all_hold(n: int, ranks: IntArray, limits: FloatArray) -> float:

@@ -16,9 +16,12 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _LOGIT_LIMIT = 40.0
+_CERTAIN = 700.0  # log odds beyond which a rate is 0 or 1
 _COARSE_STEPS = 26
 _FINE_STEPS = 38
 _ZOOMS = 5
+_FAR = 1.5  # between ends for which a chord says little
+_MOST_STEPS = 100
 
 
 @lru_cache(maxsize=256)
@@ -39,14 +42,28 @@ def buehler_epsilon(
     # Arcsine scale: one standard deviation of a rate is the same everywhere.
     step = 1 / (2 * np.sqrt(max(num_positive, num_negative)))
     angles = np.arange(step / 2, np.pi / 2, step)
-    values = tail.edge_epsilon(np.sin(angles) ** 2, _COARSE_STEPS)
+    whole = np.full(angles.shape, -_LOGIT_LIMIT), np.full(angles.shape, _LOGIT_LIMIT)
+    edges = tail.edges(np.sin(angles) ** 2, *whole, _COARSE_STEPS)
     for zoom in range(_ZOOMS):
+        values = tail.epsilon(np.sin(angles) ** 2, edges)
         best = angles[np.argsort(values)[: 6 if zoom == 0 else 2]]
         around = best[:, None] + step * np.linspace(-1, 1, 9)
-        angles = np.unique(np.clip(around, 1e-9, np.pi / 2 - 1e-9))
-        values = tail.edge_epsilon(np.sin(angles) ** 2, _FINE_STEPS)
+        closer = np.unique(np.clip(around, 1e-9, np.pi / 2 - 1e-9))
+        within = _neighbours(closer, angles, edges)
+        angles, edges = closer, tail.edges(np.sin(closer) ** 2, *within, _FINE_STEPS)
         step /= 4
-    return max(0.0, float(values.min()))
+    return max(0.0, float(tail.epsilon(np.sin(angles) ** 2, edges).min()))
+
+
+def _neighbours(
+    angles: FloatArray, known: FloatArray, edges: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Between which log odds the edges at some angles lie: edges fall as angles grow."""
+    slack = 4 * _LOGIT_LIMIT / 2**_COARSE_STEPS
+    ends = np.concatenate([[_LOGIT_LIMIT], edges, [-_LOGIT_LIMIT]])
+    low = ends[np.searchsorted(known, angles, side="left") + 1] - slack
+    high = ends[np.searchsorted(known, angles, side="right")] + slack
+    return np.maximum(low, -_LOGIT_LIMIT), np.minimum(high, _LOGIT_LIMIT)
 
 
 def outcome_boundary(
@@ -91,40 +108,103 @@ class _Tail:
         """Whether equal rates in both worlds explain the outcome: the bound is then 0."""
         rates = np.array([rate])
         columns, weights = _binomial_window(self.num_negative, rates)
-        found = self._probability(self.boundary[columns], weights, 1 - rates)
+        odds = scipy.special.logit(1 - rates)
+        found = self._probability(self.boundary[columns], weights, odds)
         return bool(found[0] > self.alpha)
 
-    def edge_epsilon(self, fpr: FloatArray, steps: int) -> FloatArray:
-        """Return the epsilon at the edge of the confidence set, for each FPR."""
+    def epsilon(self, fpr: FloatArray, edges: FloatArray) -> FloatArray:
+        """Return the epsilon at each FPR and log odds of the FNR; infinite at the lowest odds."""
+        found = epsilon_from_limits(fpr, scipy.special.expit(edges), self.delta)
+        return np.where(edges > -_LOGIT_LIMIT, found, np.inf)
+
+    def edges(self, fpr: FloatArray, low: FloatArray, high: FloatArray, steps: int) -> FloatArray:
+        """Return the log odds of the FNR from which on the tail is too unlikely, for each FPR.
+
+        They are known to lie between `low` and `high`, and are those that so many halvings of the
+        whole range lead to. The lowest odds where the tail is too unlikely at any FNR.
+        """
         columns, weights = _binomial_window(self.num_negative, fpr)
         most = self.boundary[columns]
         reachable = np.where(most >= 0, weights, 0.0).sum(axis=1) > self.alpha
-        low = np.full(fpr.shape, -_LOGIT_LIMIT)
-        high = np.full(fpr.shape, _LOGIT_LIMIT)
-        for _ in range(steps):
-            middle = (low + high) / 2
-            above = self._probability(most, weights, scipy.special.expit(middle)) > self.alpha
-            low, high = np.where(above, middle, low), np.where(above, high, middle)
-        epsilon = epsilon_from_limits(fpr, scipy.special.expit(high), self.delta)
-        return np.where(reachable, epsilon, np.inf)
+        found = np.full(fpr.shape, -_LOGIT_LIMIT)
+        if reachable.any():
+            rows = most[reachable], weights[reachable]
+            near = self._nearer(*rows, low[reachable], high[reachable], _LOGIT_LIMIT / 2**steps)
+            found[reachable] = self._halved(*rows, *near, steps)
+        return found
 
-    def _probability(self, most: IntArray, weights: FloatArray, fnr: FloatArray) -> FloatArray:
-        columns, mass = _binomial_window(self.num_positive, fnr)
+    def _halved(
+        self, most: IntArray, weights: FloatArray, low: FloatArray, high: FloatArray, steps: int
+    ) -> FloatArray:
+        """Halve the whole range so many times; asked is only between `low` and `high`."""
+        left, right = np.full(low.shape, -_LOGIT_LIMIT), np.full(low.shape, _LOGIT_LIMIT)
+        for _ in range(steps):
+            middle = (left + right) / 2
+            above = middle <= low
+            (unknown,) = np.nonzero((middle > low) & (middle < high))
+            if unknown.size:
+                excess = self._excess(most[unknown], weights[unknown], middle[unknown])
+                above[unknown] = excess > 0
+            left, right = np.where(above, middle, left), np.where(above, right, middle)
+        return right
+
+    def _nearer(
+        self, most: IntArray, weights: FloatArray, low: FloatArray, high: FloatArray, width: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Bring two ends together around the edge, by regula falsi (the Illinois method)."""
+        below, above = (self._excess(most, weights, end) for end in (low, high))
+        last = np.zeros(low.shape)
+        for _ in range(_MOST_STEPS):
+            (rows,) = np.nonzero(high - low > width)
+            if not rows.size:
+                break
+            first, second = low[rows], high[rows]
+            fall = below[rows] - above[rows]
+            straight = (second - first < _FAR) & (fall > 0)
+            chord = np.divide(below[rows], fall, out=np.full(fall.shape, 0.5), where=straight)
+            middle = first + (second - first) * chord
+            middle = np.clip(middle, first + width / 2, second - width / 2)
+            value = self._excess(most[rows], weights[rows], middle)
+            more = value > 0
+            up, down = rows[more], rows[~more]
+            low[up], below[up] = middle[more], value[more]
+            high[down], above[down] = middle[~more], value[~more]
+            # An end that stays twice counts half.
+            above[up[last[up] > 0]] /= 2
+            below[down[last[down] < 0]] /= 2
+            last[up], last[down] = 1, -1
+        return low, high
+
+    def _excess(self, most: IntArray, weights: FloatArray, odds: FloatArray) -> FloatArray:
+        """By how much the logarithm of the tail's probability is above that of `alpha`."""
+        found = self._probability(most, weights, odds)
+        return np.log(np.maximum(found, 1e-300) / self.alpha)
+
+    def _probability(self, most: IntArray, weights: FloatArray, odds: FloatArray) -> FloatArray:
+        """Return the probability of the tail at these log odds of the FNR."""
+        start, mass = _binomial_mass(self.num_positive, odds)
         below = np.cumsum(mass, axis=1)
-        place = most - columns[:, :1]
-        known = np.take_along_axis(below, np.clip(place, 0, below.shape[1] - 1), axis=1)
-        return (weights * np.where(place < 0, 0.0, known)).sum(axis=1)
+        place = most - start[:, None]
+        flat = np.clip(place, 0, below.shape[1] - 1)
+        flat += below.shape[1] * np.arange(len(below))[:, None]
+        return (weights * np.where(place < 0, 0.0, below.ravel()[flat])).sum(axis=1)
 
 
 def _binomial_window(n: int, rate: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return counts within seven standard deviations of the mean, and their probabilities."""
+    start, mass = _binomial_mass(n, scipy.special.logit(rate))
+    return start[:, None] + np.arange(mass.shape[1]), mass
+
+
+def _binomial_mass(n: int, odds: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the first of these counts, and their probabilities, at log odds of the rate."""
     width = min(n, int(7 * np.sqrt(n)) + 40)
+    odds = np.clip(odds, -_CERTAIN, _CERTAIN)
+    rate = scipy.special.expit(odds)
     start = np.clip(np.round(n * rate).astype(np.int64) - width // 2, 0, n - width)
     counts = start[:, None] + np.arange(width + 1)
-    log_mass = scipy.special.xlogy(counts, rate[:, None]) + scipy.special.xlog1py(
-        n - counts, -rate[:, None]
-    )
-    return counts, np.exp(_log_choose(n)[counts] + log_mass)
+    never = n * np.logaddexp(0.0, odds)[:, None]
+    return start, np.exp(_log_choose(n)[counts] + counts * odds[:, None] - never)
 
 
 @lru_cache(maxsize=8)

@@ -1,0 +1,52 @@
+"""Ranks of many columns at once are those of each column by itself."""
+
+import numpy as np
+import pytest
+from scipy import stats as reference
+
+from tapas._ranks import midranks
+from tapas.metrics import auc, column_aucs, resampled_column_aucs
+from tapas.stats import rank_sum_p_values
+
+
+def columns(*, tied: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of 301 columns, of which one says nothing and one has an infinite score."""
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(41, 301))
+    scores = np.round(2 * scores) if tied else scores
+    scores[:, 0], scores[3, 1] = 1.0, -np.inf
+    positive = rng.random(scores.shape) < 0.5
+    positive[:, 2] = True
+    return scores, positive
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_ranks_are_those_of_scipy(tied: bool) -> None:
+    scores, _ = columns(tied=tied)
+    scores[5, 7] = np.nan
+    np.testing.assert_array_equal(midranks(scores), reference.rankdata(scores, axis=0))
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_rank_sum_tests_are_those_of_scipy(tied: bool) -> None:
+    scores, positive = columns(tied=tied)
+    found = rank_sum_p_values(scores, positive)
+    assert found[0] == found[2] == 1.0
+    for column in range(3, 40):
+        mine, secret = scores[:, column], positive[:, column]
+        test = reference.mannwhitneyu(
+            mine[secret], mine[~secret], alternative="greater", method="asymptotic"
+        )
+        assert found[column] == pytest.approx(test.pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_areas_of_resamples_are_those_of_the_trials_drawn(tied: bool) -> None:
+    scores, positive = columns(tied=tied)
+    weights = np.random.default_rng(2).multinomial(41, np.full(41, 1 / 41), 5)
+    found = resampled_column_aucs(scores, positive, weights)
+    for counts, areas in zip(weights, found, strict=True):
+        drawn = np.repeat(np.arange(41), counts)
+        np.testing.assert_array_equal(areas, column_aucs(scores[drawn], positive[drawn]))
+        assert areas[9] == auc(positive[drawn, 9], scores[drawn, 9])
+    assert np.isnan(found[:, 2]).all()
