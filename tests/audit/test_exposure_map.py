@@ -19,6 +19,7 @@ from tapas.report import AuditPage
 from tapas.results import AuditRecord, ExposureMap
 from tapas.stats import auc_interval, column_auc_errors
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
+from tapas.threat_models._row_keys import rows_within
 
 
 @pytest.mark.parametrize("sample", ["census", "clinic"])
@@ -185,3 +186,13 @@ def test_the_most_exposed_of_an_earlier_run_can_be_targets(
         targets(exposed=1, map="other.csv")
     with pytest.raises(ConfigError, match=r"missing\.csv is not the exposure-map\.csv"):
         targets(exposed=1, map="missing.csv")
+
+
+def test_members_of_many_trials_are_those_of_each() -> None:
+    data = load_sample("census", 60, seed=4)
+    others = [data.take(rows) for rows in ([3, 5, 5, 7], list(range(40)), [59], [0, 1, 2])]
+    found = rows_within(data, iter(others))
+    rows = [tuple(row) for row in data.data.itertuples(index=False)]
+    for other, inside in zip(others, found, strict=True):
+        present = {tuple(row) for row in other.data.itertuples(index=False)}
+        assert inside.tolist() == [row in present for row in rows]

@@ -17,6 +17,7 @@ from tapas.stats import (
     epsilon_lower_bound,
     gaussian_epsilon_from_mu,
 )
+from tapas.stats._buehler import buehler_epsilon
 from tapas.stats._pair_comparison import matched_wins, pair_epsilon, pair_gaussian_epsilon
 from tapas.stats._trials import as_trials
 from tapas.stats._two_tails import Ring, Tails, tail_epsilon, tails_of
@@ -299,3 +300,11 @@ def test_the_truth_is_exceeded_no_more_often_than_stated(name, size):
             positive[rng.random(size) < delta], negative[rng.random(size) < delta] = 2.0, -1.0
         above += certificate(summary(positive, negative, **about), delta=delta).bound.value > 1
     assert above / audits <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / audits)
+
+
+def test_a_bound_that_others_exceed_is_not_made_exact_and_nothing_else_changes():
+    counts = (60, 80, 20, 75)
+    exact = buehler_epsilon(*counts, 0.05, 0.0)
+    assert buehler_epsilon(*counts, 0.05, 0.0, exact - 1e-9) == exact
+    assert buehler_epsilon(*counts, 0.05, 0.0, exact + 0.1) in (0.0, exact)
+    assert buehler_epsilon(*counts, 0.05, 0.0, 2 * exact) == 0.0

@@ -89,7 +89,7 @@ def _releases(run: SubjectRun, top: Sequence[int]) -> list[Trial]:
 
 
 def _secrets(player: Player, played: Sequence[int]) -> np.ndarray:
-    secrets = [player.ledger.without_data("test", index).secrets for index in played]
+    secrets = [player.ledger.outline("test", index).secrets for index in played]
     return np.array(secrets, dtype=bool).reshape(len(played), -1)
 
 

@@ -180,7 +180,7 @@ def _versions(ledger: Ledger, phase: Phase, index: int) -> dict[str, str]:
     """Versions that are others now than when a trial was played."""
     if not isinstance(ledger, StoredLedger) or not ledger.has_trial(phase, index):
         return {}
-    then, now = ledger.without_data(phase, index).made_with, provenance()
+    then, now = ledger.outline(phase, index).made_with, provenance()
     return {
         name: f"{was}, now {now.get(name)}" for name, was in then.items() if was != now.get(name)
     }

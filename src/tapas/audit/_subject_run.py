@@ -35,6 +35,7 @@ from tapas.stats import look_share
 _ALL = "all"
 WORTH_TELLING = 20.0  # seconds after which somebody may be watching
 GLIMPSES = (0.25, 0.5, 0.75)
+GLIMPSED = 10  # targets, where each takes a scorer of its own
 Summaries = dict[tuple[int, int], LabelInferenceAttackSummary]  # by target and attack
 
 
@@ -199,14 +200,22 @@ class SubjectRun:
         return self.judged(count)
 
     def _glimpse(self, count: int) -> list[str]:
-        """The mean AUC of each attack over its targets in the first trials, in words."""
-        areas: dict[str, list[float]] = {}
+        """The mean AUC of each attack over targets in the first trials, in words.
+
+        Of an attack that learns about each target by itself, a few of them are looked at.
+        """
+        areas: dict[str, list[float]] = {part.attack.label: [] for part in self.parts}
+        boards: dict[str, Board] = {}
         for part in self.parts:
+            known, key = areas[part.attack.label], part.observer.key
             # What fails here fails again below.
             with suppress(Exception), guarded(self.player.policy.attack_timeout):
-                board = self.player.board(part.observer, "test", count).of_targets(part.targets)
-                found = column_aucs(part.scorer.score(board.values), board.secrets.astype(bool))
-                areas.setdefault(part.attack.label, []).extend(found[~np.isnan(found)])
+                if len(known) < GLIMPSED and key not in boards:
+                    boards[key] = self.player.board(part.observer, "test", count)
+                if len(known) < GLIMPSED:
+                    board = boards[key].of_targets(part.targets)
+                    found = column_aucs(part.scorer.score(board.values), board.secrets.astype(bool))
+                    known.extend(found[~np.isnan(found)])
         return [
             f"After {count} test trials of {self.player.game.label}, {label} has a mean AUC of "
             f"{np.mean(found):.2f} (targets: {len(found)}); that is no verdict yet"

@@ -30,6 +30,7 @@ from tapas.game import (
     Game,
     Judgement,
     Ledger,
+    Observer,
     Phase,
     Player,
     TableBriefing,
@@ -247,17 +248,21 @@ class GameThreatModel(TrainableThreatModel):
         the work once. An observation whose second axis has length 1 is the same for all targets.
         """
         self.check(attack)
-        phase: Phase = "train" if training else "test"
         player = self._player(ignore_memory)
-        board = player.board(
-            player.observer(attack), phase, self._count(phase, num_samples, player.ledger)
-        )
+        phase: Phase = "train" if training else "test"
+        board = self._observed(player, player.observer(attack), phase, num_samples)
         return board.of_targets(self._targets) if len(board) and not all_targets else board
+
+    def _observed(
+        self, player: Player, observer: Observer, phase: Phase, num_samples: int | None
+    ) -> Board:
+        return player.board(observer, phase, self._count(phase, num_samples, player.ledger))
 
     def trained(self, attack: AttackDoors, num_samples: int | None) -> Trained:
         """Let an attack observe and learn."""
         self.check(attack)
-        observer = self._player().observer(attack) if attack.observes else None
+        player = self._player()
+        observer = player.observer(attack) if attack.observes else None
         if not attack.needs.training:
             board = Board.empty(self.game.goal)
         elif attack.learns_from_own_scores:
@@ -265,8 +270,11 @@ class GameThreatModel(TrainableThreatModel):
             attack._trained = Trained(self.briefing(), observer, _AsSeen(), self._is_about_one)
             board = self.scored_samples(attack, num_samples, training=True)
         else:
-            pooled = attack.pools_targets
-            board = self.observe(attack, num_samples, training=True, all_targets=pooled)
+            player = player if self.memorise_datasets else self._player()
+            seen = player.observer(attack) if observer is None else observer
+            board = self._observed(player, seen, "train", num_samples)
+            if len(board) and not attack.pools_targets:
+                board = board.of_targets(self._targets)
         scorer = scorer_about(fit_scorer(attack, board, self.game), self._targets)
         return Trained(self.briefing(), observer, scorer, self._is_about_one)
 
@@ -345,8 +353,7 @@ class GameThreatModel(TrainableThreatModel):
         if trained.observer is None:
             raise NotTrainedError(f"{attack.label} does not observe releases")
         player = self._player(ignore_memory)
-        count = self._count("test", num_samples, player.ledger)
-        board = player.board(trained.observer, "test", count)
+        board = self._observed(player, trained.observer, "test", num_samples)
         _refuse_nothing(len(board))
         return judge(trained.scorer, board.of_targets(self._targets))
 

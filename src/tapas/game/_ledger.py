@@ -1,7 +1,6 @@
 """What is remembered of a game: trials, and what attacks observed in them."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -50,9 +49,9 @@ class Ledger:
         """The trial, with its data where that was kept."""
         return self._trials[phase][index]
 
-    def without_data(self, phase: Phase, index: int) -> Trial:
-        """The trial, without what was released in it."""
-        return replace(self._trials[phase][index], release=Release(None))
+    def outline(self, phase: Phase, index: int) -> Trial:
+        """The trial; what was released in it may be left out."""
+        return self._trials[phase][index]
 
     def has_data(self, phase: Phase, index: int) -> bool:
         """Whether the data released in the trial was kept."""

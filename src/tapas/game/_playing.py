@@ -98,7 +98,7 @@ class Player:
         goal, judged = self.game.goal, self.game.judged(phase)
         if not indices:
             return Board.empty(goal)
-        trials = [self.ledger.without_data(phase, index) for index in indices]
+        trials = [self.ledger.outline(phase, index) for index in indices]
         told = self.game.briefing(phase)
         return Board(
             values=np.stack([seen[index] for index in indices]),

@@ -139,7 +139,7 @@ class StoredLedger(Ledger):
         """Of the first `count` trials: secrets, and what these observers saw."""
         whole = hashlib.blake2b(digest_size=32)
         for index in filter(partial(self.has_trial, phase), range(count)):
-            trial = self.without_data(phase, index)
+            trial = self.outline(phase, index)
             about = [index, int(trial.group), self._coded(trial.secrets)]
             whole.update(json.dumps(about).encode())
             for key in sorted(observers):
@@ -152,7 +152,7 @@ class StoredLedger(Ledger):
     def made_with(self, phase: Phase, count: int) -> Counter[tuple[tuple[str, str], ...]]:
         """Versions that the first `count` trials were played with, and how many with each."""
         return Counter(
-            tuple(self.without_data(phase, index).made_with.items())
+            tuple(self.outline(phase, index).made_with.items())
             for index in range(count)
             if self.has_trial(phase, index)
         )

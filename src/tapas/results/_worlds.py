@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -141,6 +142,7 @@ def comparable_scores(summary: "LabelInferenceAttackSummary") -> NDArray[np.floa
     return np.where(np.isnan(scores), -np.inf, scores)
 
 
+@lru_cache(maxsize=4096)
 def share(count: int, total: int, confidence: float) -> Interval:
     """Return a share with its exact limits."""
     low, high = stats.clopper_pearson(count, total, confidence)

@@ -19,6 +19,7 @@ _LOGIT_LIMIT = 40.0
 _CERTAIN = 700.0  # log odds beyond which a rate is 0 or 1
 _COARSE_STEPS = 26
 _FINE_STEPS = 38
+_COARSELY = 1e-4  # more than coarse steps change an epsilon by
 _ZOOMS = 5
 _FAR = 1.5  # between ends for which a chord says little
 _MOST_STEPS = 100
@@ -26,13 +27,20 @@ _MOST_STEPS = 100
 
 @lru_cache(maxsize=256)
 def buehler_epsilon(
-    tp: int, num_positive: int, fp: int, num_negative: int, alpha: float, delta: float
+    tp: int,
+    num_positive: int,
+    fp: int,
+    num_negative: int,
+    alpha: float,
+    delta: float,
+    floor: float = 0.0,
 ) -> float:
     """Return the smallest epsilon that gives outcomes this extreme probability above `alpha`.
 
     Outcomes are ordered by E1's bound before clamping. For each FPR the FNR at
     which the observed tail has probability `alpha` is found; the pairs form the
     edge of a confidence set, and the bound is the smallest epsilon on that edge.
+    Where that is below `floor`, 0 may stand for it.
     """
     if num_positive == 0 or num_negative == 0:
         return 0.0
@@ -41,6 +49,8 @@ def buehler_epsilon(
         return 0.0
     # Arcsine scale: one standard deviation of a rate is the same everywhere.
     step = 1 / (2 * np.sqrt(max(num_positive, num_negative)))
+    if floor > 0 and tail.is_below(floor, fp / num_negative, step):
+        return 0.0
     angles = np.arange(step / 2, np.pi / 2, step)
     whole = np.full(angles.shape, -_LOGIT_LIMIT), np.full(angles.shape, _LOGIT_LIMIT)
     edges = tail.edges(np.sin(angles) ** 2, *whole, _COARSE_STEPS)
@@ -111,6 +121,17 @@ class _Tail:
         odds = scipy.special.logit(1 - rates)
         found = self._probability(self.boundary[columns], weights, odds)
         return bool(found[0] > self.alpha)
+
+    def is_below(self, floor: float, fpr: float, step: float) -> bool:
+        """Whether the edge of the confidence set is seen to come below an epsilon.
+
+        It is looked at from the observed FPR to a few standard deviations above.
+        """
+        angles = np.arcsin(np.sqrt(fpr)) + 2 * step * np.arange(0.5, 6)
+        rates = np.sin(np.minimum(angles, np.pi / 2 - step / 2)) ** 2
+        ends = np.full(rates.shape, _LOGIT_LIMIT)
+        edges = self.edges(rates, -ends, ends, _COARSE_STEPS)
+        return bool(self.epsilon(rates, edges).min() < floor - _COARSELY)
 
     def epsilon(self, fpr: FloatArray, edges: FloatArray) -> FloatArray:
         """Return the epsilon at each FPR and log odds of the FNR; infinite at the lowest odds."""

@@ -93,7 +93,7 @@ def lower_limit(k: ArrayLike, n: ArrayLike, tail: ArrayLike) -> NDArray[np.float
     return np.where(none, 0.0, limit)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=512)
 def upper_limit_table(n: int, tail: float) -> NDArray[np.float64]:
     """Return `upper_limit` for every count 0..n; many thresholds then cost one look-up each."""
     table = upper_limit(np.arange(n + 1), n, tail)

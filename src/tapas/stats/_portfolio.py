@@ -11,6 +11,7 @@ import numpy as np
 from tapas._validate import check_probability
 from tapas.errors import StatisticsError
 from tapas.stats._bound import EpsilonBound
+from tapas.stats._buehler import buehler_epsilon
 from tapas.stats._counts import check_level
 from tapas.stats._epsilon import epsilon_lower_bound
 from tapas.stats._gaussian import check_gaussian_delta
@@ -122,15 +123,22 @@ def certificate(
 
 
 class _Way(NamedTuple):
-    """A method, its part of the error, and its value and ceiling for an error."""
+    """A method, its part of the error, and its value and ceiling for an error.
+
+    What is below the value and the ceiling of others need not be exact.
+    """
 
     method: str
     share: float
-    bound: Callable[[float], tuple[float, float]]
+    bound: Callable[[float, tuple[float, float]], tuple[float, float]]
 
 
 def _largest(ways: list[_Way], alpha: float) -> EpsilonBound:
-    found = [way.bound(alpha * way.share) for way in ways]
+    found: list[tuple[float, float]] = []
+    # The first is the threshold's, which takes longest: the others say what it has to reach.
+    for way in reversed(ways):
+        reached = max((v for v, _ in found), default=0.0), max((t for _, t in found), default=0.0)
+        found.insert(0, way.bound(alpha * way.share, reached))
     best = int(np.argmax([value for value, _ in found]))
     ceiling = max(top for _, top in found)
     return EpsilonBound(found[best][0], 1 - alpha, 0.0, ways[best].method, ceiling)
@@ -173,24 +181,37 @@ def _read(trials: Trials, turned: bool) -> Trials:
 
 
 def _event_bound(
-    read: Trials, plan: Plan, delta: float, family: str | None, error: float
+    read: Trials,
+    plan: Plan,
+    delta: float,
+    family: str | None,
+    error: float,
+    reached: tuple[float, float],
 ) -> tuple[float, float]:
     event = read.scores >= (-plan.threshold if plan.turned else plan.threshold)
-    method = "clopper-pearson" if read.paired else "buehler"
+    tp, positives = int(np.sum(event & read.labels)), int(np.sum(read.labels))
+    fp, negatives = int(np.sum(event & ~read.labels)), int(np.sum(~read.labels))
+    if family is None and not read.paired:
+        alpha = 1 - (1 - error)  # as from a confidence
+        value = buehler_epsilon(tp, positives, fp, negatives, alpha, delta, reached[0])
+        top = buehler_epsilon(positives, positives, 0, negatives, alpha, delta, reached[1])
+        return value, top
     found = epsilon_lower_bound(
-        int(np.sum(event & read.labels)),
-        int(np.sum(read.labels)),
-        int(np.sum(event & ~read.labels)),
-        int(np.sum(~read.labels)),
+        tp,
+        positives,
+        fp,
+        negatives,
         confidence=1 - error,
         delta=delta,
-        method=method if family is None else family,
+        method="clopper-pearson" if family is None else family,
         family=family,
     )
     return float(found), float(found.ceiling)
 
 
-def _tail_bound(read: Trials, delta: float, error: float) -> tuple[float, float]:
+def _tail_bound(
+    read: Trials, delta: float, error: float, reached: tuple[float, float]
+) -> tuple[float, float]:
     tails = tails_of(read)
     return tail_epsilon(tails, error, delta), tail_epsilon(tails.perfect, error, delta)
 
@@ -200,6 +221,7 @@ def _pair_bound(
     delta: float,
     of_pairs: Callable[[int, int, float, float], float],
     error: float,
+    reached: tuple[float, float],
 ) -> tuple[float, float]:
     wins, pairs = matched_wins(read)
     return of_pairs(wins, pairs, error, delta), of_pairs(pairs, pairs, error, delta)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -54,7 +55,7 @@ class Trials:
         """At which a bound is made so that it holds with `confidence` over all looks."""
         return shared_confidence(confidence, 1, self.error_share)
 
-    @property
+    @cached_property
     def num_units(self) -> int:
         return int(np.unique(self.units).size)
 

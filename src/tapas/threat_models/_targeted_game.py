@@ -33,7 +33,7 @@ from tapas.threat_models._mechanism_knowledge import (
     WhiteBoxKnowledge,
 )
 from tapas.threat_models._mechanism_runs import MechanismRun, finished
-from tapas.threat_models._row_keys import row_keys
+from tapas.threat_models._row_keys import rows_within
 
 ROWS_WORTH_A_PROBE = 8
 
@@ -188,14 +188,10 @@ class TargetedGame(GameDefaults):
         first = Address(self.seed, phase, 0)
         if not isinstance(pool, TabularDataset) or not indices:
             return None
-        inside = []
-        for index in indices:
-            private, _ = self.data.draw_labelled(first.at(index))
-            if not isinstance(private, TabularDataset):
-                return None
-            asked, present = row_keys(pool, private)
-            inside.append(np.isin(asked, present))
-        return pool, np.stack(inside)
+        drawn = (self.data.draw_labelled(first.at(index))[0] for index in indices)
+        tables = (private for private in drawn if isinstance(private, TabularDataset))
+        inside = rows_within(pool, tables)
+        return (pool, inside) if len(inside) == len(indices) else None
 
     async def play_concurrently(self, address: Address) -> Trial:
         """The same, giving way to other trials while the mechanism waits."""
@@ -280,8 +276,7 @@ class TargetedGame(GameDefaults):
                 shared="it released other columns than the private data has",
             )
         asked, made = self.mechanism.asked_for, len(output)
-        # A copy is looked at, so that rows that were only named stay so.
-        if asked != 0 and (made == 0 or output.copy().table.is_blank):
+        if asked != 0 and (made == 0 or _holds_nothing(output)):
             words = "it released no records" + (" that hold a value" if made else "")
             raise MechanismError(words, shared=words)
         if asked is not None and made != asked:
@@ -304,6 +299,11 @@ class TargetedGame(GameDefaults):
             seed=address.seed,
             shared=f"{where}: {told(error)}",
         )
+
+
+def _holds_nothing(output: TabularDataset) -> bool:
+    """Whether every value is missing; copies are looked at, so that rows only named stay so."""
+    return output.take([0]).table.is_blank and output.copy().table.is_blank
 
 
 def _described_alike(one: TabularDataset, other: TabularDataset) -> bool:
