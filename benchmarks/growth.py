@@ -1,4 +1,4 @@
-"""How time grows: rows, trials, targets, reference models and columns, with fitted exponents.
+"""How time grows: rows, trials, targets, people, reference models, columns; fitted exponents.
 
 Run with ``python benchmarks/growth.py [PICTURE.svg]``. Each line is CPU seconds at doubling sizes
 on one core and the slope of its second half on a log-log scale: 1 is proportional. The picture
@@ -20,6 +20,13 @@ from tapas.datasets import TabularDataset, load_sample, most_isolated
 from tapas.engine import Workers
 from tapas.game import Ledger, Observation, Release, Trial, TrialPolicy
 from tapas.generators import Raw
+from tapas.results import (
+    AuditedSubject,
+    AuditRecord,
+    Findings,
+    MIAttackSummary,
+    exposed_people,
+)
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
 
 PRIVATE = 500
@@ -72,6 +79,21 @@ def targets(number: int, trials: int = 1_000) -> float:
     return seconds(lambda: (run.learn(), run.test(trials // 2)))
 
 
+def people(number: int, trials: int = 200) -> float:
+    """Everything that is said of so many people: intervals, certificates, corrected p-values."""
+    rng, pairs = np.random.default_rng(0), np.arange(trials) // 2
+    summaries = []
+    for target in range(number):
+        member = np.stack([first := rng.random(trials // 2) < 0.5, ~first], axis=1).ravel()
+        scores = rng.normal(size=trials) + 0.5 * member
+        summaries.append(
+            MIAttackSummary(member, scores > 0.25, scores, target_id=target, groups=pairs)
+        )
+    subject = AuditedSubject("mechanism", "audited", tuple(summaries), (), (), {"test": trials})
+    record = AuditRecord("", {}, "", 0, (subject,))
+    return seconds(lambda: (Findings(record).all, exposed_people(record)))
+
+
 def references(number: int) -> float:
     """LiRA over the models that so many references made."""
     from sklearn.datasets import make_classification
@@ -101,6 +123,7 @@ SIZES: dict[str, tuple[Callable[[int], float], Sequence[int]]] = {
     "rows": (rows, [2**k * 1_000 for k in range(3, 10)]),
     "trials": (trials, [2**k * 100 for k in range(6)]),
     "targets": (targets, [2**k * 100 for k in range(6)]),
+    "people": (people, [2**k * 25 for k in range(6)]),
     "references": (references, [8, 16, 32, 64, 128, 256]),
     "columns": (columns, [8, 16, 32, 64, 128, 256]),
 }

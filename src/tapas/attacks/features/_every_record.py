@@ -27,6 +27,8 @@ class _Cells:
     columns : tuple of int
     first : ndarray
         A record with each of the values.
+    values : list of ndarray
+        Which of its column's values that record has, for each column.
     which : ndarray
         The value of each record.
     subsets : list
@@ -35,6 +37,7 @@ class _Cells:
 
     columns: tuple[int, ...]
     first: np.ndarray
+    values: list[np.ndarray]
     which: np.ndarray
     subsets: _Weighted
 
@@ -111,10 +114,9 @@ class EveryRecord(ValueObserver):
             return self._by_bits(released, cells)
         table = _table(axes)
         strides = [int(np.prod(shape[place + 1 :])) for place in range(len(shape))]
-        at = [self._values[column][cells.first] for column in cells.columns]
         corners = [
             [[(sign, stride * place[value]) for sign, place in each] for each in axis.corners]
-            for axis, stride, value in zip(axes, strides, at, strict=True)
+            for axis, stride, value in zip(axes, strides, cells.values, strict=True)
         ]
         return [_looked_up(table, corners, sides) for sides, _ in cells.subsets]
 
@@ -174,7 +176,8 @@ class EveryRecord(ValueObserver):
             for other in columns[1:]:
                 value = value * (int(self._values[other].max(initial=0)) + 1) + self._values[other]
             _, first, which = np.unique(value, return_index=True, return_inverse=True)
-            found.append(_Cells(columns, first, which, subsets))
+            values = [self._values[column][first] for column in columns]
+            found.append(_Cells(columns, first, values, which, subsets))
         return found
 
     def _by_columns(self) -> dict[tuple[int, ...], _Weighted]:
@@ -199,8 +202,11 @@ def _table(axes: Sequence[_Axis]) -> np.ndarray:
     found = np.bincount(place, minlength=int(np.prod(shape))).reshape(shape).astype(np.int32)
     for number, axis in enumerate(axes):
         if axis.is_summed:
-            before = [(int(other == number), 0) for other in range(len(axes))]
-            found = np.pad(np.cumsum(found, axis=number, dtype=np.int32), before)
+            shape[number] += 1
+            summed = np.zeros(shape, dtype=np.int32)
+            after = (slice(None),) * number + (slice(1, None),)
+            np.cumsum(found, axis=number, dtype=np.int32, out=summed[after])
+            found = summed
     return found.ravel()
 
 
