@@ -32,8 +32,8 @@ PUBLIC = {
         RandomSource Reading TableFile TabularDataset TabularRecord choices_from_words
         create_canary describe_files load_sample locate most_isolated nearest_row pack_table
         rare_combinations read_file read_frame read_schema_beside read_table read_together
-        record_isolation select_vulnerable_records shared_description unpack_table
-        write_table""",
+        record_isolation refuse_unknown_index select_vulnerable_records shared_description
+        unpack_table write_table""",
     "engine": """FAILURES CodeExitError Entry FolderStore LostError MemoryStore Progress Silent
         Snapshot Store TaskFailedError TimeLimitError Workers damaged_entries end_family
         end_workers guarded interruptible log_failure off_the_clock open_progress run_tasks salvage

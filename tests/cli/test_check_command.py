@@ -106,3 +106,29 @@ def test_one_error_holds_all_problems() -> None:
     error = ConfigError("this", "that")
     assert error.problems == ("this", "that")
     assert str(error) == "this; that"
+
+
+def test_check_says_how_many_targets_are_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = check(
+        capsys,
+        data={"sample": "census", "rows": 200},
+        generator="Raw",
+        attacks=["ClosestDistanceMIA"],
+    )
+    assert code == 0
+    assert "Judged: 5 targets of 200 records, in private datasets of 48" in out
+
+
+def test_check_says_how_many_records_are_judged_and_what_is_not_forecast(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    use = "sklearn.tree:DecisionTreeClassifier"
+    code, out, _ = check(
+        capsys,
+        data={"sample": "clinic", "rows": 200},
+        model={"use": use, "class_column": "sex", "shadows": 4},
+        attacks=["RMIA"],
+    )
+    assert code == 0
+    assert "Judged: 100 of 200 records" in out
+    assert "come on top" in out

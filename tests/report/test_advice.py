@@ -149,7 +149,9 @@ def test_where_a_limit_is_exceeded_gate_and_verdict_name_the_same_attack() -> No
     (outcome,) = decide(record).outcomes
     assert outcome.state == "fail"
     assert "(Strong on target 7)" in outcome.words
-    assert any(line.startswith("The strongest, Strong") for line in AuditPage(record, ()).words)
+    assert any(
+        line.startswith("The strongest by AUC, Strong") for line in AuditPage(record, ()).words
+    )
 
 
 def test_more_trials_are_asked_for_only_where_there_are_more_to_be_had() -> None:

@@ -12,6 +12,7 @@ import pytest
 from tapas.errors import ConfigError, StoreError
 from tapas.report import AuditPage, ComparisonPage, compare_records
 from tapas.report._page_numbers import between, bound
+from tapas.report._page_tables import result_table
 from tapas.report._roc_figure import _blocks
 from tapas.results import (
     AIAttackSummary,
@@ -416,6 +417,28 @@ def test_thinned_bands_contain_the_whole_ones():
     owners = np.repeat(np.arange(300), stops - starts + 1)
     assert (limits[starts][owners] <= limits).all()
     assert (limits[stops][owners] >= limits).all()
+
+
+def test_what_is_the_same_in_every_row_is_no_column():
+    alone = AuditPage(record(subject(membership(2.0), membership(1.0, "Other"))))
+    table = result_table(alone._findings)
+    assert [name for name, _ in table.columns][:2] == ["Attack", "Trials"]
+    assert table.about == ("Generator", "0")
+    assert "Certified ε" in dict(table.columns)
+    one_release = membership(2.0, dependence="one release")
+    table = result_table(AuditPage(record(subject(one_release)))._findings)
+    assert "Certified ε" not in dict(table.columns)  # none can be had
+    both = record(subject(membership(2.0), name="a"), subject(membership(2.0), name="b"))
+    names = [name for name, _ in result_table(AuditPage(both)._findings).columns]
+    assert names[:3] == ["Subject", "Attack", "Trials"]
+
+
+def test_the_strongest_is_said_to_be_so_by_a_measure():
+    page = AuditPage(record(subject(membership(2.0), membership(1.0, "Other"))))
+    assert any(line.startswith("The strongest by AUC, Closest") for line in page.words)
+    assert "the result whose AUC is furthest from guessing for certain" in page.html()
+    several = AuditPage(record(subject(many_valued())))
+    assert any(line.startswith("The strongest by accuracy, ") for line in several.words)
 
 
 # -- comparisons ---------------------------------------------------------------------------------

@@ -242,6 +242,10 @@ class Audit:
                 total += (number or 0) if available is None else available
         return total
 
+    def num_judged(self) -> int:
+        """How many targets or records are judged, of the subject that has most."""
+        return max(one.threat_model.game.briefing("test").num_targets for one in self.subjects)
+
     def asked(self) -> dict[str, Plain]:
         """The question as plain values."""
         if self.question is not None:

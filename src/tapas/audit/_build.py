@@ -23,6 +23,7 @@ from tapas.audit._default_attacks import default_attacks
 from tapas.audit._stopping import StopEarly
 from tapas.compat import AttackDoors
 from tapas.errors import ConfigError
+from tapas.game import PHASES
 from tapas.results import Claim, Gate
 
 _FACTORIES: Mapping[str, Callable[[AuditFile, Names], Built]] = {
@@ -114,6 +115,9 @@ def _question(
     if config.attacks is None:
         parts = [ComponentPart(use=type(attack).__name__) for attack in attacks]
         asked["attacks"] = [part.model_dump(mode="json") for part in parts]
+    for phase in PHASES:
+        if all(one.threat_model.game.rounds(phase) is not None for one in built.subjects):
+            del asked["trials"][phase]  # as many as there are, whatever the file says
     for section, facts in built.facts.items():
         asked[section] |= facts
     asked["inputs"] = dict(built.inputs)

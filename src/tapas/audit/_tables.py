@@ -22,6 +22,7 @@ from tapas.datasets import (
     locate,
     read_file,
     read_schema_beside,
+    refuse_unknown_index,
     shared_description,
 )
 from tapas.errors import ConfigError, TapasError, TapasWarning
@@ -122,8 +123,10 @@ class Tables:
             with problems.noted():
                 found[path] = self._read(key, path, reading, declared)
         problems.refuse()
+        self._refuse_unknown_index(found)
         dropped = {name for file in found.values() for name in file.dropped}
-        unknown = [name for name in drop if name not in dropped]
+        labels = {reading.index for *_, reading in self._named()}
+        unknown = [name for name in drop if name not in dropped and name not in labels]
         if unknown:
             first = next(iter(found.values())).frame
             raise ConfigError(
@@ -131,6 +134,16 @@ class Tables:
                 f"are {listing([*first.columns, *sorted(dropped)])}"
             )
         return found
+
+    def _refuse_unknown_index(self, found: Mapping[Path, TableFile]) -> None:
+        """The column that labels records must be in a file that is read so."""
+        ways = {reading.index: reading for *_, reading in self._named()}
+        for reading in ways.values():
+            alike = [found[path] for _, path, how in self._named() if how.index == reading.index]
+            try:
+                refuse_unknown_index(alike, reading)
+            except TapasError as error:
+                raise ConfigError(f"{self._names.where}: {error}") from error
 
     def _read(
         self, key: str, path: Path, reading: Reading, declared: DataDescription | None
@@ -169,7 +182,8 @@ class Tables:
     def _description(self) -> DataDescription:
         """What all tables share."""
         if self._declared is not None:
-            dropped = set(self._config.data.drop)
+            part = self._config.data
+            dropped = {*part.drop, part.read.index}
             return self._declared.view(n for n in self._declared.columns if n not in dropped)
         return shared_description({path: file.frame for path, file in self._files.items()})
 

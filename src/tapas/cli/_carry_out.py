@@ -73,7 +73,7 @@ def audited_values(
         if problems:
             raise ConfigError(f"{where}: it cannot be attacked: {'; '.join(problems[:5])}")
         record = carry_out(audit, folder, n_jobs=None, quiet=True)
-    verdict = say_verdict(record, publish(record, folder))
+    verdict = say_verdict(record, publish(record, folder), "--max-auc 0.6")
     if json_file is not None:
         write_json(json_file, record, verdict)
     if junit_file is not None:
@@ -90,8 +90,13 @@ def publish(record: AuditRecord, folder: Path) -> Path:
     return Path(AuditPage(record).publish(folder)[0])
 
 
-def say_verdict(record: AuditRecord, page: Path) -> Verdict:
-    """Print what came of an audit: words, gates, and where to read more."""
+def say_verdict(
+    record: AuditRecord, page: Path, limits: str = "gates in the audit file"
+) -> Verdict:
+    """Print what came of an audit: words, gates, and where to read more.
+
+    `limits` is how a limit is set, for audits that have none.
+    """
     from tapas.report import AuditPage
 
     verdict = decide(record)
@@ -108,5 +113,9 @@ def say_verdict(record: AuditRecord, page: Path) -> Verdict:
             click.echo(f"  {len(subject.failures)} runs of {subject.name} failed, first: {first}")
     if any(subject.failures or subject.crashes for subject in record.subjects):
         click.echo(f"  what failing code said is in {page.parent / 'errors.log'}, and nowhere else")
+    if not verdict.outcomes and record.claim is None and verdict.exit_code == 0:
+        click.echo(
+            f"  no limit was set, so the exit code is 0 whatever was found: {limits} sets one"
+        )
     click.echo(f"Report: {page}")
     return verdict

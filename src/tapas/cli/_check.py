@@ -33,10 +33,33 @@ def command(audit_file: Path, changes: tuple[str, ...]) -> None:
     for caution in dict.fromkeys(found.cautions):
         click.echo(f"Note: {' '.join(caution.split())}")
     click.echo(f"{audit_file} can run: {', '.join(attack.label for attack in audit.attacks)}")
+    if said := _who_is_judged(audit):
+        click.echo(said)
     trials = audit.num_trials()
     if found.seconds_per_trial is not None and trials:
         seconds = found.seconds_per_trial * trials
         click.echo(
             f"{trials} trials of about {duration(found.seconds_per_trial)}: "
-            f"{duration(seconds)} on one core"
+            f"{duration(seconds)} on one core. Attacks that learn from them, and the page, come on "
+            f"top: in small audits they take longer than the trials"
         )
+
+
+def _who_is_judged(audit: Any) -> str:
+    """How many are judged, of how many, and what decides it."""
+    asked, number = audit.asked(), audit.num_judged()
+    inputs = asked.get("inputs", {})
+    goal = asked.get("goal") or {}
+    if goal.get("property"):
+        return ""
+    if asked.get("generator") or asked.get("imported"):
+        rows = next((table["rows"] for table in inputs.values()), number)
+        records = asked.get("knowledge", {}).get("records")
+        of_size = f", in private datasets of {records:,}" if asked.get("generator") else ""
+        return f"Judged: {number:,} targets of {rows:,} records{of_size} (data.targets chooses)"
+    keys = ("data.table", "data.holdout", "data.sample")
+    rows = sum(inputs[key]["rows"] for key in keys if key in inputs)
+    return (
+        f"Judged: {number:,} of {rows:,} records. The attacker learns from others "
+        f"(known_share says how many), and records whose values are on both sides tell nothing"
+    )

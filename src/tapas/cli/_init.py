@@ -2,10 +2,18 @@
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tapas.cli._read_option import read_option
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tapas.datasets import DataDescription
+
+MANY_ROWS = 50  # from so many on, numbers that all differ are hardly chance
 
 
 @click.command("init")
@@ -53,7 +61,7 @@ def command(
     The schema of the table is inferred and written beside the audit file; correct it where it is
     wrong. Nothing is overwritten.
     """
-    from tapas.cli._templates import audit_text, left_out
+    from tapas.cli._templates import audit_text, left_out, read_entry
     from tapas.datasets import Reading, read_together
     from tapas.errors import ConfigError
 
@@ -64,6 +72,7 @@ def command(
     rows = len(found.files[table].frame)
     if rows == 0:
         raise ConfigError(f"{table} has names of columns and no records below them")
+    label = None if read else _may_name_people(found.description, found.files[table].frame)
     text = audit_text(
         kind,
         found.description,
@@ -72,6 +81,7 @@ def command(
         (schema, output),
         class_column,
         (read, drop),
+        label,
     )
     for path in (output, schema):
         if path.exists():
@@ -87,6 +97,21 @@ def command(
         click.echo(f"  {line}")
     if without := left_out(found.description, drop):
         click.echo(f"Left out, and so not audited: {', '.join(without)} (data.drop in {output})")
+    if label is not None:
+        click.echo(
+            f"{label!r} is different in every record. If it names people, let pages call them by "
+            f"it instead of by row: {read_entry({'index': label})} below data in {output}"
+        )
     click.echo(f"Wrote {schema} (as above: correct what is wrong) and {output}")
     quoted = shlex.quote(str(output))
     click.echo(f"Next: tapas check {quoted}, then tapas run {quoted}")
+
+
+def _may_name_people(description: "DataDescription", frame: "pd.DataFrame") -> str | None:
+    """The first column with a different text, or of many records whole number, in every record."""
+    for column in description.parsed:
+        values = frame[column.name]
+        many = column.kind == "string" or (column.kind == "integer" and len(values) >= MANY_ROWS)
+        if many and values.is_unique and values.notna().all():
+            return column.name
+    return None

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,13 @@ def audit_text(
     written: tuple[Path, Path],
     class_column: str | None = None,
     chosen: tuple[Sequence[str], Sequence[str]] = ((), ()),
+    label: str | None = None,
 ) -> str:
     """A commented audit file for a table.
 
     `tables` are the private table, the holdout and the released one; `written` the schema and
-    the audit file; `chosen` how files are read and the columns that are dropped.
+    the audit file; `chosen` how files are read and the columns that are dropped; `label` a column
+    that may name people.
     """
     columns = description.columns
     schema, output = written
@@ -41,7 +43,7 @@ def audit_text(
         "schema": quoted(schema.name),
         "drop": quoted(left_out(description, drop)),
         "rows": f"{rows:,}",
-        "read": _read_line(read),
+        "read": _read_line(read, label),
     }
     if kind == "generator":
         return _GENERATOR.format(**about)
@@ -61,16 +63,29 @@ def left_out(description: DataDescription, drop: Sequence[str]) -> list[str]:
     return [*drop, *(column.name for column in description.parsed if column.kind == "string")]
 
 
-def _read_line(words: Sequence[str]) -> str:
+def read_entry(chosen: Mapping[str, object]) -> str:
+    """Choices about reading as a line of YAML."""
+    plain = yaml.safe_dump(
+        dict(chosen), default_flow_style=True, width=math.inf, allow_unicode=True
+    )
+    return f"read: {plain.strip()}"
+
+
+def _read_line(words: Sequence[str], label: str | None) -> str:
     """The choices about reading as a line of YAML, or how to write one."""
     if not words:
-        return "# read: {dates: day-first}  # how files are read, where it cannot be found"
-    chosen = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in choices_from_words(words).items()
-    }
-    plain = yaml.safe_dump(chosen, default_flow_style=True, width=math.inf, allow_unicode=True)
-    return f"read: {plain.strip()}"
+        index = label or "COLUMN"
+        return (
+            f"# {read_entry({'index': index})}   # the column that names records on pages, instead "
+            f"of their row;\n  #                           #   and how files are read, where it "
+            f"cannot be found (dates: day-first)"
+        )
+    return read_entry(
+        {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in choices_from_words(words).items()
+        }
+    )
 
 
 def _relative(table: Path, output: Path) -> str:

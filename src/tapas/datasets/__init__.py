@@ -5,7 +5,14 @@ from tapas.datasets._columns import MISSING_CODE, Column
 from tapas.datasets._dataset import Dataset
 from tapas.datasets._description import DataDescription
 from tapas.datasets._encoding import EncodedTable
-from tapas.datasets._files import TableFile, locate, read_file, read_frame, read_schema_beside
+from tapas.datasets._files import (
+    TableFile,
+    locate,
+    read_file,
+    read_frame,
+    read_schema_beside,
+    refuse_unknown_index,
+)
 from tapas.datasets._nearest import nearest_row
 from tapas.datasets._npz import pack_table, read_table, unpack_table, write_table
 from tapas.datasets._reading import Reading, choices_from_words
@@ -47,6 +54,7 @@ __all__ = [
     "read_table",
     "read_together",
     "record_isolation",
+    "refuse_unknown_index",
     "select_vulnerable_records",
     "shared_description",
     "unpack_table",

@@ -50,12 +50,27 @@ class TableFile:
         Digest of the file.
     dropped : tuple of str
         Columns of the file that were left out as asked.
+    columns : tuple of str
+        Every column that it has, whatever became of it.
     """
 
     frame: pd.DataFrame
     choices: tuple[str, ...] = ()
     sha256: str = ""
     dropped: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+
+def refuse_unknown_index(files: Iterable[TableFile], reading: Reading | None) -> None:
+    """A column that is to label records must be in one of the files; a release may lack it."""
+    index, found = None if reading is None else reading.index, list(files)
+    if not isinstance(index, str) or not found:
+        return
+    if not any(index in file.columns for file in found):
+        raise SchemaError(
+            f"there is no column {index!r} to label records with (read index): the columns are "
+            f"{listing(found[0].columns, 40)}"
+        )
 
 
 def locate(path: str | PathLike[str]) -> tuple[Path, Path]:
@@ -100,8 +115,9 @@ def read_file(
 ) -> TableFile:
     """Read a data file, and tell how; columns of `drop` are left out where they are."""
     how = reading or Reading()
-    if description is not None and drop:
-        description = description.view(name for name in description.columns if name not in drop)
+    aside = {*drop, how.index}
+    if description is not None and not aside.isdisjoint(description.columns):
+        description = description.view(name for name in description.columns if name not in aside)
     content = path.read_bytes()
     try:
         cells = read_cells(path, content, how, _expected(description))
@@ -156,6 +172,7 @@ def _assembled(
         return TableFile(pd.DataFrame({n: [] for n in description.columns}, dtype=object))
     named = (cells.rows, []) if cells.named else _named(cells.rows, description, reading, drop)
     frame, notes = named
+    columns = tuple(str(name) for name in frame.columns)
     frame, index_notes = _indexed(frame, description, reading)
     dropped = tuple(str(name) for name in frame.columns if name in drop)
     frame = frame[[name for name in frame.columns if name not in drop]]
@@ -165,7 +182,7 @@ def _assembled(
         frame = typed_columns(frame)
     frame, cell_notes = _plain(frame, description, reading, cells.delimiter)
     choices = (*cells.notes, *notes, *index_notes, *cell_notes)
-    return TableFile(frame, choices, dropped=dropped)
+    return TableFile(frame, choices, dropped=dropped, columns=columns)
 
 
 def _named(

@@ -15,6 +15,7 @@ SMALL_INTEGER_RANGE = 25
 MANY_ROWS = 50
 MANY_CODES = 1000
 _CODE = r"(?=.*\d)[A-Za-z0-9]{1,8}([ -]?[A-Za-z0-9]{1,5})?"
+_AS_LABEL = "let it label records (--read index=COLUMN), or leave it out"
 Guess = tuple[str, Any, str]
 
 
@@ -34,7 +35,7 @@ def infer_schema(
         missing = int(series.isna().sum())
         explanations[name] = reason + (f"; {missing} missing" if missing else "")
         if representation == "integer" and len(series) >= MANY_ROWS and series.is_unique:
-            explanations[name] += "; all different: if this is an identifier, leave it out"
+            explanations[name] += f"; all different: if this is an identifier, {_AS_LABEL}"
         schema.append({"name": name, "type": type_, "representation": representation})
     return schema, explanations
 
@@ -99,8 +100,12 @@ def _describe_text(present: pd.Series, max_categories: int) -> Guess:
     return codes or (
         "countable",
         "string",
-        f"text with {len(values)} distinct values, more than {max_categories}: an identifier or "
-        f"free text, which attacks cannot use; drop it, or raise max_categories",
+        f"text with {len(values)} distinct values, more than {max_categories}: "
+        + (
+            f"an identifier or free text, which attacks cannot use; as an identifier, {_AS_LABEL}"
+            if len(values) == len(present)
+            else "free text, which attacks cannot use unless the schema lists all values (finite)"
+        ),
     )
 
 

@@ -68,6 +68,10 @@ class Reading:
                 f"dates must be day-first, month-first, text or a format such as %d.%m.%y, got "
                 f"{self.dates!r}"
             )
+        if self.index is True or self.index == "":
+            raise ConfigError(
+                "index names the column that labels records (index=patient_id), or is false: none"
+            )
         if self.skip_rows < 0:
             raise ConfigError(f"skip_rows must be at least 0, got {self.skip_rows}")
 

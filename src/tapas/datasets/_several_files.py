@@ -7,7 +7,13 @@ from pathlib import Path
 import pandas as pd
 
 from tapas.datasets._description import DataDescription
-from tapas.datasets._files import TableFile, locate, read_file, read_schema_beside
+from tapas.datasets._files import (
+    TableFile,
+    locate,
+    read_file,
+    read_schema_beside,
+    refuse_unknown_index,
+)
 from tapas.datasets._reading import Reading
 from tapas.datasets._tabular import TabularDataset
 from tapas.errors import ConfigError
@@ -32,6 +38,7 @@ def read_together(
     """Files and the one description of them; a schema beside the first is taken as it is."""
     declared = read_schema_beside(locate(files[0])[0], files[0].stem)
     found = {file: read_file(locate(file)[0], declared, reading, drop=drop) for file in files}
+    refuse_unknown_index(found.values(), reading)
     if declared is None:
         return DescribedFiles(shared_description({f: t.frame for f, t in found.items()}), found)
     kept = declared.view(name for name in declared.columns if name not in drop)

@@ -16,7 +16,13 @@ from tapas.datasets._csv_writing import table_to_csv
 from tapas.datasets._dataset import Dataset
 from tapas.datasets._description import DataDescription
 from tapas.datasets._encoding import EncodedTable, encode_frame, numeric_matrix
-from tapas.datasets._files import locate, read_csv_text, read_file, read_schema_beside
+from tapas.datasets._files import (
+    locate,
+    read_csv_text,
+    read_file,
+    read_schema_beside,
+    refuse_unknown_index,
+)
 from tapas.datasets._frames import first_difference, frame_in_schema_order
 from tapas.datasets._gathered import Gathered
 from tapas.datasets._reading import MISSING_TOKENS, Reading
@@ -143,6 +149,7 @@ class TabularDataset(Dataset):
         if description is None:
             description = DataDescription.infer(found.frame, name)
         try:
+            refuse_unknown_index([found], how)
             return TabularDataset(found.frame, description, unknown=unknown)
         except SchemaError as error:
             raise SchemaError(f"{data_file}: {error}") from error

@@ -35,7 +35,7 @@ from tapas.report._page_tables import (
     question_text,
     result_table,
 )
-from tapas.report._page_words import banner, limits, sentences, tiles
+from tapas.report._page_words import banner, limits, sentences, strength_measure, tiles
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
@@ -127,6 +127,7 @@ class AuditPage(Report):
             history=self.history or (),
             num_targets=len({result.target for result in findings.exposed}),
             tiles=tiles(findings),
+            strongest_by=findings.best and strength_measure(findings.best.shared),
             gates=gate_rows(self._verdict),
             first_columns=first_columns(findings),
             guide=guide_entries(findings),

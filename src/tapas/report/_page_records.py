@@ -28,6 +28,7 @@ __all__ = ["RecordsTable", "records_csv", "records_tables"]
 _BINS = 20
 MOST_CLASSES = 12
 PER_CLASS = 3
+_NAMES = {"id": "Record", "row": "Record"}
 _TITLES = {
     "member": "Member",
     "guessed_member": "Guessed",
@@ -76,7 +77,9 @@ def records_csv(exposed: Iterable[ExposedRecords]) -> str:
 
 
 def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
-    shown = exposed.table.drop(columns="record").head(MOST_RECORDS)
+    # Who it is stands in one column; whether a member, in its own.
+    twice = {"record", "source", *({"row"} if "id" in exposed.table else ())}
+    shown = exposed.table.head(MOST_RECORDS)[[n for n in exposed.table if n not in twice]]
     about = [name for name in shown.columns if name not in _TITLES]
     first = [name for name in about if not name.startswith(("released_row", "agrees_on", VALUE))]
     order = [*first, *_TITLES, *(name for name in about if name not in first)]
@@ -85,7 +88,7 @@ def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
         subject=exposed.subject,
         attack=exposed.attack,
         num_records=len(exposed.table),
-        columns=tuple(_TITLES.get(name, name.replace("_", " ")) for name in order),
+        columns=tuple({**_TITLES, **_NAMES}.get(name, name.replace("_", " ")) for name in order),
         figure=_distribution(exposed, number),
         risks=_risks(exposed, number),
         per_class=_per_class(exposed.table, order),

@@ -55,11 +55,16 @@ class Row:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """All results: columns with their explanations, rows, and what can be filtered by."""
+    """All results: columns with their explanations, rows, and what can be filtered by.
+
+    What is the same in every row is `about` the whole table, and no column.
+    """
 
     columns: tuple[tuple[str, str], ...]
     rows: tuple[Row, ...]
     filters: tuple[tuple[str, tuple[str, ...]], ...]
+    about: tuple[str, ...]
+    num_names: int
 
 
 def result_table(findings: Findings) -> ResultTable:
@@ -74,12 +79,14 @@ def result_table(findings: Findings) -> ResultTable:
     }
     options = {name: tuple(dict.fromkeys(values)) for name, values in named.items()}
     shown = defined(_FACTS, findings)
+    telling = [name for name in named if name == "Attack" or len(options[name]) > 1]
+    certified = findings.is_binary and any(r.own.epsilon is not None for r in results)
     rows = tuple(
         Row(
             (
-                *(Cell(values[number], kind="text") for values in named.values()),
+                *(Cell(named[name][number], kind="text") for name in telling),
                 Cell(f"{result.own.trials:,}", sort=str(result.own.trials), kind="count"),
-                *_numbers(result, result.own, shown, findings.is_binary),
+                *_numbers(result, result.own, shown, certified),
             ),
             result.own.role,
             (
@@ -90,12 +97,13 @@ def result_table(findings: Findings) -> ResultTable:
         )
         for number, result in enumerate(results)
     )
-    columns = [*((name, "") for name in named), ("Trials", "Number of test trials")]
+    columns = [*((name, "") for name in telling), ("Trials", "Number of test trials")]
     columns += [(measure.title, measure.note) for measure in shown]
-    if findings.is_binary:
+    if certified:
         note = "Epsilon is at least this large; higher is worse for privacy"
         columns.append(("Certified ε", note))
-    return ResultTable(tuple(columns), rows, tuple(options.items()))
+    about = tuple(options[name][0] for name in named if results and name not in telling)
+    return ResultTable(tuple(columns), rows, tuple(options.items()), about, len(telling))
 
 
 def result_cells(

@@ -18,7 +18,7 @@ from tapas.results import (
 )
 from tapas.stats import Dependence, negatives_needed, smallest_leak
 
-__all__ = ["Banner", "banner", "limits", "sentences", "strength_words", "tiles"]
+__all__ = ["Banner", "banner", "limits", "sentences", "strength_measure", "strength_words", "tiles"]
 
 _STRENGTHS = ((0.8, "almost complete"), (0.5, "strong"), (0.2, "clear"), (0.0, "slight"))
 _ORDER_TELLS = (
@@ -105,6 +105,13 @@ def strength_words(facts: SummaryFacts) -> str:
         # An attack that is mostly unsure may still be sure, and right, about many.
         low = max(low, found.low)
     return next(word for limit, word in _STRENGTHS if low >= limit)
+
+
+def strength_measure(facts: SummaryFacts) -> str:
+    """Return the measure by which results are ordered."""
+    if facts.auc is not None:
+        return "AUC"
+    return "accuracy" if facts.advantage is None else "advantage"
 
 
 def limits(findings: Findings) -> list[str]:
@@ -265,15 +272,14 @@ def _achieved(best: Finding, guessed: str) -> str:
     if guessed and facts.advantage is not None and facts.auc is not None:
         (excess, ends), (area, around) = between(facts.advantage, share=True), between(facts.auc)
         return (
-            f"The strongest, {facts.attack}, guessed right {excess} more of the records that were "
-            f"used than of the others ({ends}; nothing learnt: 0), with an AUC of {area} "
+            f"The strongest by AUC, {facts.attack}, guessed right {excess} more of the records "
+            f"that were used than of the others ({ends}; nothing learnt: 0), with an AUC of {area} "
             f"({around}; nothing learnt: 0.50)."
         )
     right, interval = between(facts.accuracy, share=True)
     words = (
-        f"The strongest, {facts.attack} against target {best.target}"
-        if best.target
-        else f"The strongest, {facts.attack}"
+        f"The strongest by {strength_measure(facts)}, {facts.attack}"
+        + f" against target {best.target}" * bool(best.target)
     )
     words += f", was right in {right} of its {'trials' if best.target else 'records'} "
     words += f"({interval}; {_best_guess(best)}: {percent(facts.chance)})"
