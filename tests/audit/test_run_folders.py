@@ -16,6 +16,7 @@ import pytest
 from tapas.attacks import ClosestDistanceMIA
 from tapas.audit import Audit, load_audit, repair_run, replay_run, verify_run
 from tapas.audit._folder_lock import FolderLock
+from tapas.audit._run_progress import RunProgress
 from tapas.datasets import load_sample
 from tapas.engine import Entry, FolderStore, Snapshot
 from tapas.errors import StoreError
@@ -299,3 +300,12 @@ def test_failures_come_out_the_same_too(tmp_path: Path) -> None:
     assert not [one for one in replayed if one.differing]
     failed = [one for one in replayed if one.compared == ("failure",)]
     assert len(failed) == len(record.subjects[0].failures) > 0
+
+
+def test_releases_that_are_looked_at_again_are_no_more_trials(tmp_path: Path) -> None:
+    progress = RunProgress(tmp_path, 10, None)
+    for number in (6, 4, 5):
+        progress.count(number)
+    progress.tell(())
+    noted = json.loads((tmp_path / "progress.json").read_text())
+    assert (noted["done"], noted["total"]) == (10, 10)

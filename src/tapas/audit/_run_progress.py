@@ -34,8 +34,8 @@ class RunProgress:
         return _Phase(self, open_progress(total, "trials", self._tracker))
 
     def count(self, number: int) -> None:
-        """So many more trials are played."""
-        self._done += number
+        """So many more trials are played; releases that are looked at again are none."""
+        self._done = min(self._done + number, self._total)
         if time.time() - self._noted >= EVERY:
             self._note()
 

@@ -6,8 +6,6 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from tapas.datasets import Reading
 from tapas.results import AuditRecord
 
@@ -78,6 +76,8 @@ def _beside(folder: str, name: str) -> str:
 
 
 def _as_yaml(value: object) -> str:
+    import yaml
+
     text = yaml.safe_dump(
         value, default_flow_style=True, width=math.inf, allow_unicode=True, sort_keys=False
     )
