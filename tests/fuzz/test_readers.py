@@ -239,6 +239,7 @@ FOUND: list[tuple[str, list[Operation]]] = [
     ("Parquet", [("flip", 0.6218876082752999, 0.0, b"")]),
     ("Parquet", [("flip", 0.6171875, 0.0, b"")]),
     ("Parquet", [("flip", 0.6875, 0.0, b"")]),
+    ("Parquet", [("flip", 0.0859375, 0.875, b"")]),
     ("store", [("insert", 0.318359375, 0.0, b"\x80")]),
     ("table in npz", [("flip", 0.9392585647243457, 0.0, b"")]),
     ("predictions", [("flip", 0.95, 0.0, b"")]),

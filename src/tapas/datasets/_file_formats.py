@@ -101,10 +101,12 @@ def _parquet(content: bytes, reading: Reading, expected: Expected) -> Cells:
     try:
         from pyarrow import parquet
 
-        about = parquet.ParquetFile(io.BytesIO(content)).metadata
+        file = parquet.ParquetFile(io.BytesIO(content))
+        about = file.metadata
         cells = about.num_rows * about.num_columns
         if cells > MOST_CELLS or CELL_SIZE * cells > most_expanded(content):
             raise ValueError(f"it claims {about.num_rows:,} rows, more than can be read")
+        file.read().validate(full=True)  # damaged text would be noticed much later
         frame = pd.read_parquet(io.BytesIO(content))
     except ImportError:
         raise SchemaError(
