@@ -111,7 +111,19 @@ def test_a_stricter_guarantee_is_advised_where_there_is_one() -> None:
     ],
 )
 def test_models_are_regularised_by_what_they_have(model: dict[str, Any], change: str) -> None:
-    assert change in advised(page(3.0, model=model))[0]
+    made = page(3.0, model=model)
+    assert change in advised(made)[0]
+    assert ("Save the model so trained as regular.onnx" in made.html()) == ("file" in model)
+
+
+def test_more_of_a_sample_is_more_rows_of_it() -> None:
+    inputs = {"data.sample": {"rows": 300}}
+    data = {"sample": "census", "rows": 300}
+    asked = {"generator": [{"use": "X"}], "knowledge": {"records": 40}, "inputs": inputs}
+    *_, more, _ = advised(page(3.0, data=data, **asked))
+    assert more[3:7] == ["--set", "data.rows=600", "--set", "knowledge.records=80"]
+    *_, more, _ = advised(page(3.0, data={"table": "t.csv", "rows": 9}, **asked))
+    assert more[3:7] == ["--set", "data.table=more.csv", "--set", "data.rows=null"]
 
 
 def test_commands_about_files_read_them_as_the_audit_did() -> None:

@@ -107,6 +107,7 @@ def actions(
 
 def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
     column = _telling(exposed)
+    where = " beside the audit file" if record.provenance.get("audit_file") else ""
     copied = any(one.copies and one.copies.rows for one in record.audited)
     which = (
         "that are private records word for word (“released_row” in copies.csv)"
@@ -115,8 +116,8 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
     )
     found = [
         Action(
-            f"Take the released rows {which} out of the release, save what is left as fewer.csv, "
-            "and audit that.",
+            f"Take the released rows {which} out of the release, save what is left as fewer.csv"
+            f"{where}, and audit that.",
             released_again(record, "fewer", released="fewer.csv"),
         ),
     ]
@@ -132,8 +133,8 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
         *found,
         Action(
             "Make the release again with a generator that adds noise (NoisyMarginals, MST or "
-            "PrivBayes with a small epsilon), or from more records, save it as noisy.csv, and "
-            "audit that.",
+            f"PrivBayes with a small epsilon), or from more records, save it as noisy.csv{where}, "
+            "and audit that.",
             released_again(record, "noisy", released="noisy.csv"),
         ),
     ]
@@ -143,16 +144,18 @@ def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Acti
     model: dict[str, Any] = record.question["model"]
     people = [row for one in exposed for row in _ids(one)][:_FEW]
     out = [*(record.question.get("data") or {}).get("leave_out", ()), *people]
+    first, larger = _larger(record)
     found = [
         _regularised(record, model),
         Action(
             "Leave the most exposed records out of what it is trained on"
-            + (f" (here {_listed(people)})." if people else " (here the first of the table)."),
+            + (f" (here {_listed(people)})." if people else " (here the first of the table).")
+            + _saved(model, "fewer"),
             _trained_again(record, "fewer", model, {"data.leave_out": _names(out)}),
         ),
         Action(
-            "Train on more records: save a larger table as more.csv, beside the audit file.",
-            _trained_again(record, "more", model, {"data.table": "more.csv"}),
+            f"Train on more records{first}." + _saved(model, "more"),
+            _trained_again(record, "more", model, larger),
         ),
     ]
     if model.get("access") != "labels":
@@ -179,7 +182,15 @@ def _regularised(record: AuditRecord, model: dict[str, Any]) -> Action:
         words += " Say so by the parameters of its class, in place of PARAMETER: 1."
     changes = {"model.parameters": {**model.get("parameters", {}), **(less or {"PARAMETER": 1})}}
     trained_here = bool(model.get("use"))
+    words += _saved(model, "regular")
     return Action(words, _trained_again(record, "regular", model, changes if trained_here else {}))
+
+
+def _saved(model: dict[str, Any], name: str) -> str:
+    """What is to be done first where the model is not trained by the audit."""
+    if model.get("file"):
+        return f" Save the model so trained as {name}.onnx, beside the audit file."
+    return " The service must answer by the model so trained." if model.get("endpoint") else ""
 
 
 def _trained_again(
@@ -200,7 +211,8 @@ def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Actio
     exposed = [str(target) for one in people for target in one.table["target"]][:_FEW]
     out = [*data.get("leave_out", ()), *exposed]
     records = (record.question.get("knowledge") or {}).get("records")
-    larger = {"data.table": "more.csv"} | ({"knowledge.records": 2 * records} if records else {})
+    first, larger = _larger(record)
+    larger |= {"knowledge.records": 2 * records} if records else {}
     return [
         _made_private(record, data),
         Action(
@@ -219,11 +231,20 @@ def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Actio
             audited_again(record, "fewer", {"data.leave_out": _names(out)}),
         ),
         Action(
-            "Make the generator from more records, so that each one weighs less: save a table "
-            "twice as large as more.csv, beside the audit file.",
+            f"Make the generator from more records, so that each one weighs less{first}.",
             audited_again(record, "more", larger),
         ),
     ]
+
+
+def _larger(record: AuditRecord) -> tuple[str, dict[str, object]]:
+    """What is to be done first to have twice as many records, and what changes then."""
+    data, inputs = (record.question.get(key) or {} for key in ("data", "inputs"))
+    if data.get("sample"):
+        return "", {"data.rows": 2 * inputs["data.sample"]["rows"]}
+    changes: dict[str, object] = {"data.table": "more.csv"}
+    changes |= {"data.rows": None} if data.get("rows") else {}
+    return ": save a table twice as large as more.csv, beside the audit file", changes
 
 
 def _made_private(record: AuditRecord, data: Mapping[str, Any]) -> Action:
