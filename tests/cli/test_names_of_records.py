@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tapas.audit import load_audit
 from tapas.cli._main import run
 from tapas.datasets import Reading, TabularDataset, load_sample
 from tapas.errors import ConfigError, SchemaError
+from tapas.game import TableBriefing
 from tapas.results import AuditRecord
 
 
@@ -69,3 +71,18 @@ def test_the_same_holds_in_python_and_in_audit_files(capsys: pytest.CaptureFixtu
     Path("audit.yaml").write_text(yaml.safe_dump(values))
     assert run(["check", "audit.yaml"]) == 4
     assert "audit.yaml: there is no column 'id'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("read", [{}, {"index": "patient"}])
+def test_records_of_a_drawn_part_keep_the_names_that_they_have_in_the_file(
+    read: dict[str, str],
+) -> None:
+    data = {"table": "people.csv", "read": read, "rows": 60, "targets": {"random": 3}}
+    data |= {} if read else {"drop": ["patient"]}
+    Path("audit.yaml").write_text(yaml.safe_dump({"data": data, "generator": "Raw"}))
+    briefing = load_audit("audit.yaml").subjects[0].threat_model.game.briefing("test")
+    assert isinstance(briefing, TableBriefing)
+    table = TabularDataset.read("people.csv", reading=Reading(**read)).data  # type: ignore[arg-type]
+    for name, record in briefing.targets.data.iterrows():
+        assert table.loc[name, "charge"] == record["charge"]
+    assert max(table.index.get_indexer(briefing.targets.data.index)) >= 60

@@ -67,7 +67,7 @@ class Tables:
                 f"{self._names.where}: data.rows is {part.rows}, the table has {len(data)}"
             )
         drawn = part_stream(self._config.seed, Parts.SAMPLE_ROWS).permutation(len(data))
-        return data.take(np.sort(drawn[: part.rows]), reset_index=True)
+        return data.take(np.sort(drawn[: part.rows]))
 
     def beside(self, file: str, key: str) -> TabularDataset:
         """A table beside the audit file; `key` is where the file names it."""
