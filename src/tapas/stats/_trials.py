@@ -97,7 +97,7 @@ def as_trials(summaries: Summaries) -> list[Trials]:
 
 def _read(summary: SummaryLike) -> Trials:
     labels = np.asarray(summary.labels)
-    if labels.ndim != 1 or not np.isin(labels, (0, 1)).all():
+    if labels.ndim != 1 or not ((labels == 0) | (labels == 1)).all():
         raise StatisticsError(
             f"labels must be one axis of 0 and 1, got shape {labels.shape} and values such as "
             f"{labels.reshape(-1)[:3].tolist()!r}; map the positive value to 1"
