@@ -184,3 +184,16 @@ def test_records_that_are_left_out_keep_the_names_of_the_others(
     assert briefing.targets.table.index.tolist() == [2]
     assert run(["check", "small.yaml", "--set", "data.leave_out=[160]"]) == 4
     assert "data.leave_out: there are no records '160'" in capsys.readouterr().err
+
+
+def test_records_without_a_class_are_named_with_what_leaves_them_out(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use = "sklearn.tree:DecisionTreeClassifier"
+    model = {"use": use, "class_column": "ward", "shadows": 0}
+    values = {"data": {"table": "people.csv"}, "model": model, "attacks": ["LossMIA"]}
+    Path("audits/model.yaml").write_text(yaml.safe_dump(values))
+    assert run(["check", "audits/model.yaml"]) == 4
+    found = re.search(r"leave them out \(data.leave_out: (.*)\)", capsys.readouterr().err)
+    assert found is not None
+    assert run(["check", "audits/model.yaml", "--set", f"data.leave_out={found[1]}"]) == 0

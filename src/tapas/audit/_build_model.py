@@ -1,5 +1,6 @@
 """Audits of a trained model, from an audit file."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -33,6 +34,8 @@ from tapas.models import (
 )
 from tapas.threat_models import ModelAIA, ModelMIA, ModelPropertyInference
 
+MOST_NAMED = 100  # records in a message
+
 
 def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None) -> Built:
     """The model, asked about the records it was trained on and about others."""
@@ -46,6 +49,8 @@ def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None
     if config.goal.canaries is not None:
         return _canaries(config, part, names, trainer, tables)
     inside, outside = _sides(config, names, tables)
+    drawn = (inside,) if config.data.holdout else (inside, outside)
+    _refuse_without_class(drawn, part.class_column, names.where)
     features = [name for name in inside.description.columns if name != part.class_column]
     check_subgroups(features, config.subgroups, names.where)
     try:
@@ -231,6 +236,24 @@ def _about_property(
         label=label,
         property_label=f"{wanted.column} = {wanted.value}",
     )
+
+
+def _refuse_without_class(tables: Sequence[TabularDataset], column: str, where: str) -> None:
+    """Name all records of data.table that have no class, and the key that leaves them out."""
+    without = [
+        label
+        for data in tables
+        if column in data.description.columns
+        for label, value in data.view(columns=[column]).data[column].items()
+        if pd.isna(value)
+    ]
+    if without:
+        listed = ", ".join(str(label) for label in without)
+        few = f" (data.leave_out: [{listed}])" if len(without) <= MOST_NAMED else " of the table"
+        raise ConfigError(
+            f"{where}: model.class_column: {len(without)} records have no {column!r}: leave them "
+            f"out{few}"
+        )
 
 
 def _sides(
