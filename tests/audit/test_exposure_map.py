@@ -1,11 +1,14 @@
 """The map of every record: what it measures, where it stands, and what it is used for."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from tapas.attacks import SubsetAttack
 from tapas.attacks.features._every_record import EveryRecord
@@ -96,8 +99,9 @@ def copied() -> AuditRecord:
 
 @pytest.fixture(scope="module")
 def published(copied: AuditRecord, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("page")
-    AuditPage(copied).publish(folder)
+    folder = tmp_path_factory.mktemp("page") / "first-run"
+    about = {"audit_file": "my/people.yaml", "folder": "my/first-run"}
+    AuditPage(replace(copied, provenance=about)).publish(folder)
     return folder
 
 
@@ -186,6 +190,9 @@ def test_the_most_exposed_of_an_earlier_run_can_be_targets(
         targets(exposed=1, map="other.csv")
     with pytest.raises(ConfigError, match=r"missing\.csv is not the exposure-map\.csv"):
         targets(exposed=1, map="missing.csv")
+    monkeypatch.chdir(published.parent)  # where the audit file lies
+    (said,) = re.findall(r"<code>(targets: .*?)</code>", (published / "report.html").read_text())
+    assert list(targets(**yaml.safe_load(said)["targets"])) == top[:50]
 
 
 def test_members_of_many_trials_are_those_of_each() -> None:

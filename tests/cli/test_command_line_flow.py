@@ -115,6 +115,36 @@ def test_init_for_a_model_names_the_class(place: Path) -> None:
     assert values["data"]["table"] == "../people.csv"
 
 
+def test_init_for_a_model_takes_its_holdout(place: Path) -> None:
+    people = (place / "people.csv").read_text()
+    header, *_ = people.splitlines()
+    (place / "others.csv").write_text(f"{header}\n" + "\n".join(people.splitlines()[-30:]))
+    assert run(["init", "people.csv", "--kind", "model", "--holdout", "others.csv"]) == 0
+    assert yaml.safe_load((place / "audit.yaml").read_text())["data"]["holdout"] == "others.csv"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--released", "r.csv"], "--released goes with --kind files, not with --kind generator"),
+        (["--kind", "model", "--released", "r.csv"], "--released goes with --kind files"),
+        (["--holdout", "h.csv"], "--holdout goes with --kind files or --kind model"),
+        (["--kind", "files", "--class-column", "Sex"], "--class-column goes with --kind model"),
+    ],
+)
+def test_init_refuses_options_of_another_kind(
+    place: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert run(["init", "people.csv", *arguments]) == 4
+    assert said in the_line(capsys.readouterr())
+    assert not (place / "audit.yaml").exists()
+
+
+def test_init_names_the_map_of_the_run_that_comes_first(place: Path) -> None:
+    assert run(["init", "people.csv", "--output", "mine.yaml"]) == 0
+    assert '#   map: "mine-run/exposure-map.csv"' in (place / "mine.yaml").read_text()
+
+
 def test_hostile_names_pass_through(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     header = ["<script>alert(1)</script>", "a\"b'c", "x/../y", "=cmd|' /C calc'!A1", "l1\nl2"]
     rows = [[f"<b>{i % 3}</b>", f"'{i % 4}\"", f"/{i % 2}", f"=1+{i % 5}", f"\n{i}{{{{x}}}}"]

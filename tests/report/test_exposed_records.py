@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -96,3 +97,20 @@ def test_the_page_lists_exposed_records_and_a_file_lists_all(tmp_path) -> None:
 
 def test_a_page_without_records_is_one_file(tmp_path) -> None:
     assert len(AuditPage(record(judged())).publish(tmp_path)) == 1
+
+
+def test_the_axes_of_histograms_are_named_inside_the_picture() -> None:
+    html = AuditPage(record(judged(), records=columns())).html()
+    for name in ("privacy risk (%)", "place in the order of the attack, 100: most exposed"):
+        (picture,) = (p for p in re.findall(r"<svg.*?</svg>", html, re.DOTALL) if name in p)
+        height = re.search(r'viewBox="0 0 \S+ (\S+)"', picture)
+        place = re.search(rf'<text x="\S+" y="(\S+)"[^>]*>{re.escape(name)}<', picture)
+        assert height is not None
+        assert place is not None
+        assert float(place[1]) < float(height[1]) - 5
+
+
+def test_misses_are_counted_only_among_many_intervals() -> None:
+    few, many = (AuditPage(record(*[judged(attack=f"A{i}") for i in range(n)])) for n in (2, 20))
+    assert "one in twenty misses" not in few.html()
+    assert "of 20 intervals, about one in twenty misses" in many.html()

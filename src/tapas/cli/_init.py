@@ -29,13 +29,11 @@ MANY_ROWS = 50  # from so many on, numbers that all differ are hardly chance
 @click.option(
     "--holdout",
     type=click.Path(path_type=Path),
-    default=Path("holdout.csv"),
-    help="For files: records that were not used [holdout.csv]",
+    help="For files and models: records that were not used [files: holdout.csv]",
 )
 @click.option(
     "--released",
     type=click.Path(path_type=Path),
-    default=Path("released.csv"),
     help="For files: the released table [released.csv]",
 )
 @click.option(
@@ -50,8 +48,8 @@ def command(
     table: Path,
     kind: str,
     class_column: str | None,
-    holdout: Path,
-    released: Path,
+    holdout: Path | None,
+    released: Path | None,
     output: Path,
     read: tuple[str, ...],
     drop: tuple[str, ...],
@@ -65,8 +63,17 @@ def command(
     from tapas.datasets import Reading, read_together
     from tapas.errors import ConfigError
 
-    others = (holdout, released) if kind == "files" else ()
-    there = [table, *(other for other in others if other.is_file())]
+    for option, given, kinds in (
+        ("--class-column", class_column, ("model",)),
+        ("--holdout", holdout, ("files", "model")),
+        ("--released", released, ("files",)),
+    ):
+        if given is not None and kind not in kinds:
+            fits = " or ".join(f"--kind {one}" for one in kinds)
+            raise ConfigError(f"{option} goes with {fits}, not with --kind {kind}")
+    if kind == "files":
+        holdout, released = holdout or Path("holdout.csv"), released or Path("released.csv")
+    there = [table, *(other for other in (holdout, released) if other and other.is_file())]
     found = read_together(there, Reading.from_words(read), drop)
     schema = output.with_name(f"{output.stem}.schema.json")
     rows = len(found.files[table].frame)

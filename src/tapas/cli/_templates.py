@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from tapas._validate import listing
+from tapas.cli._carry_out import default_folder
 from tapas.datasets import DataDescription, choices_from_words
 from tapas.errors import ConfigError
 
@@ -22,7 +23,7 @@ def audit_text(
     kind: str,
     description: DataDescription,
     rows: int,
-    tables: tuple[Path, Path, Path],
+    tables: tuple[Path, Path | None, Path | None],
     written: tuple[Path, Path],
     class_column: str | None = None,
     chosen: tuple[Sequence[str], Sequence[str]] = ((), ()),
@@ -30,14 +31,14 @@ def audit_text(
 ) -> str:
     """A commented audit file for a table.
 
-    `tables` are the private table, the holdout and the released one; `written` the schema and
-    the audit file; `chosen` how files are read and the columns that are dropped; `label` a column
-    that may name people.
+    `tables` are the private table, the holdout and the released one, where given; `written` the
+    schema and the audit file; `chosen` how files are read and the columns that are dropped;
+    `label` a column that may name people.
     """
     columns = description.columns
     schema, output = written
     read, drop = chosen
-    table, holdout, released = (quoted(_relative(path, output)) for path in tables)
+    table, holdout, released = (path and quoted(_relative(path, output)) for path in tables)
     about = {
         "table": table,
         "schema": quoted(schema.name),
@@ -46,7 +47,8 @@ def audit_text(
         "read": _read_line(read, label),
     }
     if kind == "generator":
-        return _GENERATOR.format(**about)
+        earlier = quoted(f"{default_folder(output).name}/exposure-map.csv")
+        return _GENERATOR.format(**about, map=earlier)
     if kind == "files":
         return _FILES.format(**about, holdout=holdout, released=released)
     predicted = class_column or next(
@@ -55,7 +57,8 @@ def audit_text(
     )
     if predicted not in columns:
         raise ConfigError(f"{predicted!r} is not a column; the columns are {listing(columns)}")
-    return _MODEL.format(**about, class_column=quoted(predicted))
+    others = f"holdout: {holdout}" if holdout else "# holdout: others.csv"
+    return _MODEL.format(**about, class_column=quoted(predicted), holdout=others)
 
 
 def left_out(description: DataDescription, drop: Sequence[str]) -> list[str]:
@@ -113,7 +116,7 @@ data:
   #   vulnerable: 50          #   those furthest from all others
   #   random: 50              #   others
   #   exposed: 50             #   or those highest on the map of an earlier run:
-  #   map: run/exposure-map.csv
+  #   map: {map}
   #   rows: [0, 17]           #   or these alone
 
 generator:
@@ -168,7 +171,7 @@ data:
   schema: {schema}
   {read}
   drop: {drop}                    # columns to leave out
-  # holdout: others.csv       # records it was not trained on; half of the table by default
+  {holdout}       # records it was not trained on; half of the table by default
 
 model:
   use: sklearn.ensemble:RandomForestClassifier   # trained here, categories one-hot encoded

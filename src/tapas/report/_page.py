@@ -7,6 +7,7 @@ from typing import Any
 
 from tapas.report._base import Report
 from tapas.report._page_advice import actions, why
+from tapas.report._page_commands import mapped_targets
 from tapas.report._page_copies import COPIES_COLUMNS, copies_csv, copies_rows
 from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences
@@ -92,6 +93,11 @@ class AuditPage(Report):
         return [subject for subject in self.record.audited if subject.exposure is not None]
 
     @property
+    def _listed_on_map(self) -> int:
+        fewest = min((len(one.exposure) for one in self._mapped if one.exposure), default=0)
+        return min(_MOST_LISTED, fewest // 2)
+
+    @property
     def words(self) -> list[str]:
         """The verdict as sentences, the first being the shortest answer."""
         first = banner(self._findings, self._verdict)
@@ -139,6 +145,7 @@ class AuditPage(Report):
             people_tables=people_tables(self._people),
             performance=performance_tables(record.audited),
             maps=map_figures(self._mapped),
+            map_targets=mapped_targets(record, self._listed_on_map),
             learning=learning_figures(self.record.audited),
             nearness=nearness_rows(self.record.audited),
             nearness_columns=NEARNESS_COLUMNS,

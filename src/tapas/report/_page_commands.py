@@ -1,15 +1,17 @@
 """Commands that pages advise: they make the change themselves, where the audit was run."""
 
 import math
+import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from tapas.datasets import Reading
 from tapas.results import AuditRecord
 
-__all__ = ["audited_again", "released_again"]
+__all__ = ["audited_again", "mapped_targets", "released_again"]
 
 
 def audited_again(
@@ -63,6 +65,14 @@ def released_again(
         folder,
     ]
     return shlex.join(map(str, again)), shlex.join(["tapas", "compare", here, folder])
+
+
+def mapped_targets(record: AuditRecord, number: int) -> str:
+    """The entry of an audit file that tests the first of a map, seen from that file."""
+    file = str(record.provenance.get("audit_file") or "audit.yaml")
+    place = PurePath(os.path.relpath(_folder(record, file), PurePath(file).parent))
+    found = {"exposed": number, "map": (place / "exposure-map.csv").as_posix()}
+    return f"targets: {_as_yaml(found)}"
 
 
 def _folder(record: AuditRecord, file: str) -> str:

@@ -126,6 +126,7 @@ def _risks(exposed: ExposedRecords, number: int) -> PageFigure:
     axes.set_xlabel("privacy risk (%)")
     axes.set_ylabel("share of records (%)")
     axes.legend(frameon=False)
+    figure.tight_layout()
     words = "Share of members and of others by their privacy risk"
     caption = (
         f"{words}: the probability of membership that follows from the score of the attack, if "
@@ -149,6 +150,7 @@ def _distribution(exposed: ExposedRecords, number: int) -> PageFigure:
     axes.set_xlabel("place in the order of the attack, 100: most exposed")
     axes.set_ylabel("share of records (%)")
     axes.legend(frameon=False)
+    figure.tight_layout()
     words = "Share of members and of others at each place in the order of the attack's scores"
     caption = (
         f"{words}. If the attack told nothing, both would follow the dashed line; the further "
