@@ -30,7 +30,8 @@ HEAVY = ("pandas", "sklearn", "matplotlib", "scipy", "torch", "dask", "rich")
 PUBLIC = {
     "datasets": """MISSING_CODE Column DataDescription Dataset DescribedFiles EncodedTable
         RandomSource Reading TableFile TabularDataset TabularRecord choices_from_words
-        create_canary describe_files load_sample locate most_isolated nearest_row pack_table
+        agreed_words create_canary describe_files load_sample locate most_isolated
+        nearest_row pack_table
         rare_combinations read_file read_frame read_schema_beside read_table read_together
         record_isolation refuse_unknown_index select_vulnerable_records shared_description
         unpack_table write_table""",

@@ -116,7 +116,7 @@ def _record() -> bytes:
         "g",
         summaries=(_summary(),),
         trials={"train": 1, "test": 20},
-        copies=Copies(4, 1, 4, 0, 0.5, (2,), (0,), ("b",)),
+        copies=Copies(4, 1, 4, 0, 0.5, 0, 0, 0.5, (2,), (0,), ("",), ("b",)),
         other_half=half,
     )
     record = AuditRecord("t", {"a": 1}, "f" * 32, 1, (subject,), Claim(1.0), (Gate("auc", 0.7),))

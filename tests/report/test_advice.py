@@ -204,9 +204,18 @@ def exposed_files(copies: Copies | None, agreed: list[str]) -> str:
 
 
 def test_whole_copies_are_taken_out_and_no_column_is_blamed() -> None:
-    copies = Copies(200, 9, 200, 0, 1e-3, tuple(range(9)), tuple(range(9)))
+    copies = Copies(
+        200,
+        9,
+        200,
+        0,
+        1e-3,
+        rows=tuple(range(9)),
+        released_rows=tuple(range(9)),
+        differs_in=("",) * 9,
+    )
     html = exposed_files(copies, ["all columns"] * 9)
-    assert "private records word for word (“released_row” in copies.csv)" in html
+    assert "that are private records (“released_row” in copies.csv)" in html
     assert "--drop" not in html
 
 

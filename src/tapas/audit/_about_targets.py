@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tapas.audit._subject_run import SubjectRun
-from tapas.datasets import EncodedTable, nearest_row
+from tapas.datasets import EncodedTable, agreed_words, nearest_row
 from tapas.errors import TapasError
 from tapas.game import Ledger, Player, TableBriefing, Trial
 from tapas.results import (
@@ -127,10 +127,9 @@ def _nearest(
             sides[not inside].append(len(columns))
             if inside and len(columns) > best:
                 best = len(columns)
-                whole = best == len(table.columns)
                 found["released_trial"][position] = trial.index
                 found["released_row"][position] = row
-                words = "all columns" if whole else ", ".join(columns) or "nothing"
+                words = agreed_words(trial.release.table.table, row, record, columns)
                 found["agrees_on"][position] = words
         for name, counts in zip(("agreed_with", "agreed_without"), sides, strict=True):
             if counts:

@@ -73,7 +73,9 @@ def audited_values(
         if problems:
             raise ConfigError(f"{where}: it cannot be attacked: {'; '.join(problems[:5])}")
         record = carry_out(audit, folder, n_jobs=None, quiet=True)
-    verdict = say_verdict(record, publish(record, folder), "--max-auc 0.6")
+    counts_copies = any(subject.copies is not None for subject in record.audited)
+    limits = "--max-auc 0.6 or --max-copies 0" if counts_copies else "--max-auc 0.6"
+    verdict = say_verdict(record, publish(record, folder), limits)
     if json_file is not None:
         write_json(json_file, record, verdict)
     if junit_file is not None:

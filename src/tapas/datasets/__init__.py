@@ -13,7 +13,7 @@ from tapas.datasets._files import (
     read_schema_beside,
     refuse_unknown_index,
 )
-from tapas.datasets._nearest import nearest_row
+from tapas.datasets._nearest import agreed_words, nearest_row
 from tapas.datasets._npz import pack_table, read_table, unpack_table, write_table
 from tapas.datasets._reading import Reading, choices_from_words
 from tapas.datasets._rows import RandomSource
@@ -39,6 +39,7 @@ __all__ = [
     "TableFile",
     "TabularDataset",
     "TabularRecord",
+    "agreed_words",
     "choices_from_words",
     "create_canary",
     "describe_files",

@@ -1,10 +1,12 @@
 """The record of a table that is most like another one."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tapas.datasets._encoding import EncodedTable
 
-__all__ = ["nearest_row"]
+__all__ = ["agreed_words", "nearest_row"]
 
 CLOSE = 0.01  # numbers agree that differ by at most this share of the range of their column
 
@@ -22,6 +24,16 @@ def nearest_row(table: EncodedTable, record: EncodedTable) -> tuple[int, tuple[s
     names = np.array([column.name for column in table.columns], dtype=object)
     rarest = np.argsort(agrees.sum(axis=1), kind="stable")
     return row, tuple(names[rarest[agrees[rarest, row]]])
+
+
+def agreed_words(
+    table: EncodedTable, row: int, record: EncodedTable, columns: Sequence[str]
+) -> str:
+    """The columns that `nearest_row` gave, as people read them."""
+    if len(columns) < len(table.columns):
+        return ", ".join(columns) or "nothing"
+    equal = table.take([row]).count_differences(record)[0][0] == 0
+    return "all columns" if equal else "all columns, numbers nearly"
 
 
 def _agreeing(table: EncodedTable, record: EncodedTable, name: str) -> np.ndarray:

@@ -123,7 +123,7 @@ def _side(name: str, findings: Findings) -> dict[str, Any]:
 
 
 def _row(change: Change) -> tuple[Cell, ...]:
-    share = change.metric == "accuracy"
+    share = change.metric in ("accuracy", "copied")
     target = change.target or "all records"
     return (
         Cell(change.record, kind="text"),

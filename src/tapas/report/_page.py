@@ -181,7 +181,7 @@ class AuditPage(Report):
         files = [write_page(filepath, "report.html", page.html())]
         if self._exposed:
             files.append(write_page(filepath, "exposure.csv", records_csv(self._exposed)))
-        if any(subject.copies and subject.copies.rows for subject in self.record.audited):
+        if any(subject.copies and subject.copies.listed for subject in self.record.audited):
             files.append(write_page(filepath, "copies.csv", copies_csv(self.record.audited)))
         if self._people:
             files.append(write_page(filepath, "people.csv", people_csv(self._people)))

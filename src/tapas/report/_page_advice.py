@@ -108,9 +108,9 @@ def actions(
 def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
     column = _telling(exposed)
     where = " beside the audit file" if record.provenance.get("audit_file") else ""
-    copied = any(one.copies and one.copies.rows for one in record.audited)
+    copied = any(one.copies and one.copies.listed for one in record.audited)
     which = (
-        "that are private records word for word (“released_row” in copies.csv)"
+        "that are private records (“released_row” in copies.csv)"
         if copied
         else "that stand beside the most exposed records (“released_row” in exposure.csv)"
     )
@@ -318,7 +318,11 @@ def _agreed(tables: Iterable[pd.DataFrame]) -> tuple[Counter[str], int]:
     number = 0
     for table in tables:
         names = table["agrees_on"].dropna() if "agrees_on" in table else ()
-        partly = (str(one) for one in names if one not in ("all columns", "nothing"))
+        partly = (
+            str(one)
+            for one in names
+            if str(one) != "nothing" and not str(one).startswith("all columns")
+        )
         shared.update(one.split(", ")[0] for one in partly)
         number += len(names)
     return shared, number

@@ -1,7 +1,6 @@
-"""Private records that a release holds word for word."""
+"""Private records that a release holds."""
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
 import pandas as pd
 
@@ -10,7 +9,7 @@ from tapas.results import MOST_RECORDS, AuditedSubject, Copies, spreadsheet_safe
 
 __all__ = ["COPIES_COLUMNS", "copies_csv", "copies_rows", "copies_sentences", "with_copies"]
 
-COPIES_COLUMNS = ("Subject", "Private row", "Label", "Released row")
+COPIES_COLUMNS = ("Subject", "Private row", "Label", "Released row", "Differs in")
 
 
 def with_copies(subjects: Sequence[AuditedSubject]) -> list[tuple[str, Copies]]:
@@ -32,6 +31,7 @@ def copies_rows(subjects: Sequence[AuditedSubject]) -> list[tuple[Cell, ...]]:
             Cell(str(row.row), sort=str(row.row)),
             Cell(str(row.id or "–"), kind="text"),
             Cell(str(row.released_row), sort=str(row.released_row)),
+            Cell(str(row.differs_in or "nothing"), kind="text"),
         )
         for row in _listed(subjects).groupby("subject", sort=False).head(MOST_RECORDS).itertuples()
     ]
@@ -47,10 +47,8 @@ def copies_csv(subjects: Sequence[AuditedSubject]) -> str:
 
 def _listed(subjects: Sequence[AuditedSubject]) -> pd.DataFrame:
     rows = [
-        (name, row, label, released)
+        (name, row, label, released, column)
         for name, one in with_copies(subjects)
-        for row, released, label in zip_longest(
-            one.rows, one.released_rows, one.labels, fillvalue=""
-        )
+        for row, released, column, label in one.listed
     ]
-    return pd.DataFrame(rows, columns=["subject", "row", "id", "released_row"])
+    return pd.DataFrame(rows, columns=["subject", "row", "id", "released_row", "differs_in"])

@@ -54,6 +54,8 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         for one in findings.record.audited
         if one.copies is not None and one.copies.stands_out
     ]
+    with_copies = ", with copies" if copied else ""
+    words = ". ".join([words, *copied])
     if any(outcome.state == "fail" for outcome in verdict.outcomes):
         return Banner("bad", "Fail", f"{words}.")
     if verdict.contradicts_claim:
@@ -61,11 +63,10 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         text = f"More leaks than the claimed guarantee allows.{more}"
         return Banner("bad", "Claim contradicted", text)
     if verdict.state == "inconclusive":
-        return Banner("open", "Inconclusive", f"{words}.")
+        tone = "bad" if findings.copied else "open"
+        return Banner(tone, f"Inconclusive{with_copies}", f"{words}.")
     if verdict.state == "pass":
-        if copied:
-            return Banner("open", "Pass, with copies", f"{words}. {'. '.join(copied)}.")
-        return Banner("good", "Pass", f"{words}.")
+        return Banner("open" if copied else "good", f"Pass{with_copies}", f"{words}.")
     if findings.leaks:
         what = ["Attacks do reliably better than guessing"] if findings.found_by_attack else []
         return Banner("bad", "Leak found", f"{'. '.join([*copied, *what])}. No limits were set.")
@@ -332,6 +333,11 @@ def _size(findings: Findings) -> str:
         )
     if best.shared.told_by_inputs:
         return "No attack did reliably better than the inputs alone: no leak of the model is shown."
+    if findings.copied:
+        return (
+            "Over all records no attack did reliably better than guessing: so few copies hardly "
+            "move an average, and are a leak all the same."
+        )
     return f"No attack did reliably better than guessing. {_missed(findings)}".rstrip()
 
 

@@ -8,20 +8,22 @@ from typing import Any, Literal
 
 from tapas.errors import ConfigError
 from tapas.results._audit_record import AuditRecord
+from tapas.results._copies import Copies
 from tapas.results._estimate import Estimate
 from tapas.results._facts import summary_facts
 from tapas.results._findings import CONFIDENCE, Finding, Findings
 from tapas.results._people import mean_over_people
-from tapas.stats import shared_confidence
+from tapas.stats import clopper_pearson, shared_confidence
 
 __all__ = ["Change", "RecordComparison", "compare_records"]
 
 _Key = tuple[str, str, str, str]
-Kind = Literal["same", "mean", "strongest"]
+Kind = Literal["same", "mean", "strongest", "copies"]
 # What is said where more than the same attack on the same target is compared.
 _INSTEAD: dict[Kind, str] = {
     "mean": "Over all targets, which need not be the same in both",
     "strongest": "They have no attack on the same target in common. The strongest of either",
+    "copies": "Share of the private records that the release holds, but for one column at most",
 }
 
 
@@ -35,7 +37,7 @@ class Change:
         Name of the later record.
     subject, role, attack, target, attribute
         What was attacked, and how.
-    metric : {"auc", "accuracy"}
+    metric : {"auc", "accuracy", "copied"}
         Higher is worse for privacy.
     before, after, difference : Estimate
         Intervals hold together over all changes of the comparison.
@@ -44,9 +46,10 @@ class Change:
         bounds nothing.
     state : {"better", "worse", "unclear"}
         Whether the interval of the difference lies below 0, above 0, or around it.
-    kind : {"same", "mean", "strongest"}
-        The same attack and target in both; the mean of an attack over all targets of either; or
-        the strongest result of either, where nothing else can be compared.
+    kind : {"same", "mean", "strongest", "copies"}
+        The same attack and target in both; the mean of an attack over all targets of either;
+        the strongest result of either, where nothing else can be compared; or the share of private
+        records that released files hold.
     """
 
     record: str
@@ -127,6 +130,12 @@ class RecordComparison:
 
     def _instead(self, name: str, kind: Kind) -> str:
         found = [c for c in self._audited() if c.record == name and c.kind == kind]
+        if kind == "copies":
+            said = [
+                f"{100 * c.before.value:.3g}% before, {100 * c.after.value:.3g}% after ({c.state})"
+                for c in found
+            ]
+            return f" {_INSTEAD[kind]}: {'; '.join(said)}."
         said = [
             f"{c.attack}: {'mean ' * (kind == 'mean')}{c.metric.replace('auc', 'AUC')} "
             f"{c.before.value:.2f} before, {c.after.value:.2f} after ({c.state})"
@@ -158,6 +167,7 @@ def compare_records(
     labels = _names(records, names)
     first, *others = (Findings(record) for record in records)
     pairs: list[_Pair] = []
+    copied: list[tuple[str, str, Copies, Copies]] = []
     unmatched: list[tuple[str, str]] = []
     for label, later in zip(labels[1:], others, strict=True):
         key = _matching(first, later)
@@ -173,10 +183,12 @@ def compare_records(
         if not any(pair.new.own.role == "audited" for pair in found):
             found += [_Pair(label, *pair, "strongest", both) for pair in _strongest(*both)]
         pairs += found
+        copied += [(label, *both_copies) for both_copies in _copied(first, later)]
         unmatched += [(labels[0], _text(old[k])) for k in reversed(old) if k not in new]
         unmatched += [(label, _text(new[k])) for k in reversed(new) if k not in old]
-    level = shared_confidence(CONFIDENCE, max(1, len(pairs)))
+    level = shared_confidence(CONFIDENCE, max(1, len(pairs) + len(copied)))
     changes = [_change(pair, level) for pair in pairs]
+    changes += [_change_of_copies(*one, level) for one in copied]
     changes.sort(key=lambda c: (c.role != "audited", c.kind == "same", -c.difference.low))
     questions = [
         (label, *line)
@@ -270,11 +282,6 @@ def _change(pair: _Pair, level: float) -> Change:
     metric, left, right = _estimates(pair, level)
     attack, target = _compared(pair)
     difference = _difference(left, right)
-    state: Literal["better", "worse", "unclear"] = "unclear"
-    if difference.low > 0:
-        state = "worse"
-    elif difference.high < 0:
-        state = "better"
     certified = pair.kind != "mean"
     return Change(
         record=pair.label,
@@ -289,9 +296,57 @@ def _change(pair: _Pair, level: float) -> Change:
         difference=difference,
         epsilon_before=_epsilon(old) if certified else None,
         epsilon_after=_epsilon(new) if certified else None,
-        state=state,
+        state=_state(difference),
         kind=pair.kind,
     )
+
+
+def _copied(first: Findings, later: Findings) -> Iterator[tuple[str, Copies, Copies]]:
+    """Copies of the same release in both, or of the only release of either."""
+    old, new = (
+        {one.name: one.copies for one in findings.record.audited if one.copies is not None}
+        for findings in (first, later)
+    )
+    if len(old) == len(new) == 1:
+        old = dict(zip(new, old.values(), strict=True))
+    for name in new:
+        if name in old:
+            yield name, old[name], new[name]
+
+
+def _change_of_copies(
+    label: str, subject: str, before: Copies, after: Copies, level: float
+) -> Change:
+    left, right = (_share_copied(copies, level) for copies in (before, after))
+    difference = _difference(left, right)
+    return Change(
+        record=label,
+        subject=subject,
+        role="audited",
+        attack="private records in the release",
+        target="",
+        attribute="",
+        metric="copied",
+        before=left,
+        after=right,
+        difference=difference,
+        epsilon_before=None,
+        epsilon_after=None,
+        state=_state(difference),
+        kind="copies",
+    )
+
+
+def _share_copied(copies: Copies, level: float) -> Estimate:
+    number = copies.members_copied + copies.members_near
+    low, high = clopper_pearson(number, copies.members, level)
+    return Estimate(number / copies.members, float(low), float(high))
+
+
+def _state(difference: Estimate) -> Literal["better", "worse", "unclear"]:
+    if difference.low > 0:
+        return "worse"
+    return "better" if difference.high < 0 else "unclear"
 
 
 def _epsilon(result: Finding) -> float | None:

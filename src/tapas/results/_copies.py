@@ -1,4 +1,4 @@
-"""Private records that stand in a release word for word, beside records that were not used."""
+"""Private records that stand in a release, beside records that were not used."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,21 +11,28 @@ ONCE_IN_TWENTY = 0.05
 
 @dataclass(frozen=True)
 class Copies:
-    """How many records equal a released one in every column that was audited.
+    """How many records equal a released one in every column that was audited, or in all but one.
 
     Attributes
     ----------
     members, members_copied : int
-        All private records, also those that the attacker was told of, and how many are released.
+        All private records, also those that the attacker was told of, and how many are released
+        word for word.
     non_members, non_members_copied : int
         The same of the holdout: what records of this population share by chance.
     p_value : float
         How likely such an excess on the private side is by chance (Fisher's exact test over
         distinct records that are on one side only).
+    members_near, non_members_near : int
+        How many more are released but for one column.
+    near_p_value : float
+        The same test of all that are released but for at most one column.
     rows : tuple of int
-        Positions of the copied ones in the private table.
+        Positions in the private table of all that are released so.
     released_rows : tuple of int
-        For each the first released row that equals it.
+        For each the first such released row.
+    differs_in : tuple of str
+        For each the column that differs; empty where none does.
     labels : tuple of str
         Their labels, where the private table labels its rows.
     """
@@ -35,34 +42,64 @@ class Copies:
     non_members: int
     non_members_copied: int
     p_value: float
+    members_near: int = 0
+    non_members_near: int = 0
+    near_p_value: float = 1.0
     rows: tuple[int, ...] = ()
     released_rows: tuple[int, ...] = ()
+    differs_in: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
 
     @property
     def stands_out(self) -> bool:
-        """Whether private records are copied and others are not, or hardly ever so often."""
-        return self.members_copied > 0 and (
-            self.non_members_copied == 0 or self.p_value <= ONCE_IN_TWENTY
-        )
+        """Whether private records are released and others are not, or hardly ever so often."""
+        alone = self.members_copied > 0 and self.non_members_copied == 0
+        return alone or (self.members_copied > 0 and self._is_rare) or self.near_stands_out
+
+    @property
+    def near_stands_out(self) -> bool:
+        """The same of those that are released but for one column."""
+        others = self.non_members_copied + self.non_members_near
+        return self.members_near > 0 and (others == 0 or self.near_p_value <= ONCE_IN_TWENTY)
+
+    @property
+    def _is_rare(self) -> bool:
+        return self.p_value <= ONCE_IN_TWENTY
+
+    @property
+    def smallest_p_value(self) -> float:
+        """Of the two tests; each is a statement of its own."""
+        return min(self.p_value, self.near_p_value)
+
+    @property
+    def listed(self) -> list[tuple[int, int, str, str]]:
+        """Row, released row, differing column and label; near ones only where they stand out."""
+        labels = self.labels or ("",) * len(self.rows)
+        every = zip(self.rows, self.released_rows, self.differs_in, labels, strict=True)
+        return [one for one in every if not one[2] or self.near_stands_out]
 
     @property
     def count(self) -> str:
-        """How many private records are copied, in words that begin a sentence."""
-        stand = "stands" if self.members_copied == 1 else "stand"
-        return (
-            f"{self.members_copied:,} of {self.members:,} private records {stand} in the release "
-            "word for word"
-        )
+        """How many private records are released, in words that begin a sentence."""
+        near = self.members_near if self.near_stands_out else 0
+        if near and not self.members_copied:
+            return f"{self._stand(near)} but for one column"
+        more = f", and {near:,} more but for one column" if near else ""
+        return f"{self._stand(self.members_copied)} word for word{more}"
+
+    def _stand(self, number: int) -> str:
+        stand = "stands" if number == 1 else "stand"
+        return f"{number:,} of {self.members:,} private records {stand} in the release"
 
     def words(self) -> str:
         """What was found, in a sentence."""
-        if not self.members_copied:
+        if not self.members_copied and not self.stands_out:
             return "No private record stands in the release word for word."
-        others = f"{self.non_members_copied:,} of {self.non_members:,} holdout records do too"
+        found = self.non_members_copied + self.non_members_near * self.near_stands_out
+        others = f"{found:,} of {self.non_members:,} holdout records do too"
         if not self.stands_out:
             return f"{self.count}, and {others}: so many may be equal by chance."
-        if not self.non_members_copied:
+        if not found:
             others = f"none of {self.non_members:,} holdout records does"
         return f"{self.count}, and {others}; copies.csv lists them."
 
@@ -73,14 +110,26 @@ class Copies:
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Self:
         """What `to_dict` gave."""
-        numbers = {name: int(entry[name]) for name in _NUMBERS}
-        return cls(
-            **numbers,
+        found = cls(
+            **{name: int(entry[name]) for name in _NUMBERS},
             p_value=float(entry["p_value"]),
+            near_p_value=float(entry["near_p_value"]),
             rows=tuple(map(int, entry["rows"])),
             released_rows=tuple(map(int, entry["released_rows"])),
+            differs_in=tuple(map(str, entry["differs_in"])),
             labels=tuple(map(str, entry["labels"])),
         )
+        lengths = {len(found.rows), len(found.released_rows), len(found.differs_in)}
+        if len(lengths | ({len(found.labels)} if found.labels else set())) > 1:
+            raise ValueError("copies have as many rows as released rows, columns and labels")
+        return found
 
 
-_NUMBERS = ("members", "members_copied", "non_members", "non_members_copied")
+_NUMBERS = (
+    "members",
+    "members_copied",
+    "non_members",
+    "non_members_copied",
+    "members_near",
+    "non_members_near",
+)

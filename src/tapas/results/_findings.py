@@ -166,9 +166,13 @@ class Findings:
 
     @cached_property
     def copied(self) -> list[AuditedSubject]:
-        """Subjects that hold more private records word for word than chance explains."""
+        """Subjects that hold more private records, all but one column, than chance explains."""
         level = 1 - self.shared_confidence
-        return [one for one in self.record.audited if one.copies and one.copies.p_value <= level]
+        return [
+            one
+            for one in self.record.audited
+            if one.copies and one.copies.smallest_p_value <= level
+        ]
 
     @property
     def is_binary(self) -> bool:
@@ -184,7 +188,8 @@ class Findings:
 def shared_by_audited(record: AuditRecord, confidence: float) -> float:
     """Confidence of each interval when all that is said of audited subjects is to hold together."""
     number = sum(
-        len(judged_summaries(subject)) + (subject.copies is not None) for subject in record.audited
+        len(judged_summaries(subject)) + 2 * (subject.copies is not None)
+        for subject in record.audited
     )
     return stats.shared_confidence(confidence, max(1, number))
 

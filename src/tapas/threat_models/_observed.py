@@ -13,7 +13,7 @@ import pandas as pd
 from tapas._random import Parts, part_stream, resolve_seed
 from tapas._validate import check_probability
 from tapas.compat import GameThreatModel
-from tapas.datasets import TabularDataset, nearest_row
+from tapas.datasets import TabularDataset, agreed_words, nearest_row
 from tapas.errors import SchemaError, TargetInDataWarning, ThreatModelError
 from tapas.game import (
     MEMBERSHIP,
@@ -36,7 +36,7 @@ from tapas.results import Copies
 from tapas.stats import excess_p_value
 from tapas.threat_models._game_defaults import GameDefaults, names_of
 from tapas.threat_models._labellers import masked
-from tapas.threat_models._row_keys import row_keys
+from tapas.threat_models._row_keys import cell_names, find_rows, row_keys
 
 
 @dataclass(frozen=True)
@@ -287,28 +287,36 @@ class ObservedMIA(GameThreatModel):
         for position in positions:
             record = self._game.candidates.records.table.take([position])
             nearest, same = nearest_row(released, record)
-            whole = len(same) == len(released.columns)
-            found.append((str(nearest), "all columns" if whole else ", ".join(same) or "nothing"))
+            found.append((str(nearest), agreed_words(released, nearest, record, same)))
         return pd.DataFrame(found, columns=["released_row", "agrees_on"])
 
     def copies(self) -> Copies:
-        """Private records that the release holds word for word, known or judged, and others."""
-        keys = row_keys(*self._given, self.release)
-        released, first = np.unique(keys[2], return_index=True)
-        copied = [np.isin(side, released) for side in keys[:2]]
-        rows = np.flatnonzero(copied[0])
+        """Private records that the release holds, known or judged, and others beside them.
+
+        Word for word, or but for one column.
+        """
+        members, others = self._given
+        inside, outside = find_rows(self.release, members, others)
+        keys = row_keys(members, others)
         compared = compare_sides((keys[0], keys[1]), self._game.seed)
-        alike = [np.unique(side[kept]) for side, kept in zip(keys, compared.rows, strict=False)]
-        counts = [(int(np.isin(side, released).sum()), len(side)) for side in alike]
-        members = self._given[0]
+        firsts = [
+            rows[np.unique(side[rows], return_index=True)[1]]
+            for side, rows in zip(keys, compared.rows, strict=True)
+        ]
+        rows = np.flatnonzero(inside.nearly)
+        names = cell_names(self.release)
         return Copies(
-            members=len(keys[0]),
-            members_copied=len(rows),
-            non_members=len(keys[1]),
-            non_members_copied=int(copied[1].sum()),
-            p_value=excess_p_value(*counts[0], *counts[1]),
+            members=len(members),
+            members_copied=int(inside.exact.sum()),
+            non_members=len(others),
+            non_members_copied=int(outside.exact.sum()),
+            p_value=_excess((inside.exact, outside.exact), firsts),
+            members_near=int((inside.nearly & ~inside.exact).sum()),
+            non_members_near=int((outside.nearly & ~outside.exact).sum()),
+            near_p_value=_excess((inside.nearly, outside.nearly), firsts),
             rows=tuple(rows.tolist()),
-            released_rows=tuple(first[np.searchsorted(released, keys[0][rows])].tolist()),
+            released_rows=tuple(inside.rows[rows].tolist()),
+            differs_in=tuple("" if n < 0 else names[n] for n in inside.differs[rows]),
             labels=tuple(str(members.table.index[row]) for row in rows)
             if _is_labelled(members)
             else (),
@@ -374,6 +382,14 @@ class _Choice:
             reference=0 if self.reference is None else len(self.reference),
             reference_left_out=self.dropped,
         )
+
+
+def _excess(hits: tuple[np.ndarray, np.ndarray], rows: Sequence[np.ndarray]) -> float:
+    """How likely it is by chance that so many more of the first side are hit."""
+    inside, outside = (
+        (int(hit[some].sum()), len(some)) for hit, some in zip(hits, rows, strict=True)
+    )
+    return excess_p_value(*inside, *outside)
 
 
 def _is_labelled(side: TabularDataset) -> bool:
