@@ -79,7 +79,7 @@ class Action:
 def why(findings: Findings) -> str:
     """Return what the strongest attack looked at; empty where nothing leaks."""
     best = findings.best
-    if best is None or not findings.leaks:
+    if best is None or not findings.found_by_attack:
         return ""
     label = best.own.attack
     known = (name for name in _LOOKS_AT if label.startswith(name))
