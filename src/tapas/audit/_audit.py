@@ -22,6 +22,7 @@ from tapas.audit._default_attacks import default_attacks
 from tapas.audit._evidence import EVIDENCE, evidence_of
 from tapas.audit._exposure_map import exposure_map
 from tapas.audit._learning_curves import learning_curves
+from tapas.audit._left_out import left_out
 from tapas.audit._nearness import copies, counts_copies, nearness
 from tapas.audit._other_half import other_half
 from tapas.audit._run_folder import RunFolder, now
@@ -377,6 +378,7 @@ class Audit:
             trials=run.played(),
             records=None if about is None else about.to_dict("list"),
             targets=None if targets is None else targets.to_dict("list"),
+            left_out=left_out(model),
             performance=None if performance is None else performance.to_dict("list"),
             exposure=self._exposure(run, subject) if complete else None,
             nearness=nearness(model) if subject.role == "audited" else None,

@@ -59,6 +59,10 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
             for outcome in verdict.outcomes
         ],
         "inputs": record.question.get("inputs"),
+        "left_out": {
+            one.name: dict(zip(("members", "non_members"), one.left_out, strict=True))
+            for one in record.audited
+        },
         "results": [_facts(facts) for facts in record_facts(record)],
         "people": _people(record),
         "records": _records(record),

@@ -10,7 +10,7 @@ from tapas.report._page_advice import actions, why
 from tapas.report._page_commands import mapped_targets
 from tapas.report._page_copies import COPIES_COLUMNS, copies_csv, copies_rows
 from tapas.report._page_figures import comparison_figures, curve_figures
-from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences
+from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences, left_out_words
 from tapas.report._page_learning import learning_figures
 from tapas.report._page_nearness import NEARNESS_COLUMNS, nearness_rows
 from tapas.report._page_numbers import moment
@@ -128,7 +128,7 @@ class AuditPage(Report):
             banner=banner(findings, self._verdict),
             sentences=self._sentences,
             inputs=input_rows(record),
-            attacker=attacker_words(record),
+            attacker=[*attacker_words(record), *left_out_words(record)],
             actions=actions(findings, self._exposed, self._people),
             history=self.history or (),
             num_targets=len({result.target for result in findings.exposed}),

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tapas.report._page_numbers import counted
 from tapas.results import AuditRecord, dropped_columns
 
-__all__ = ["InputRow", "attacker_words", "input_rows", "inputs_sentences"]
+__all__ = ["InputRow", "attacker_words", "input_rows", "inputs_sentences", "left_out_words"]
 
 FEW_RECORDS = 100
 _ROLES = {
@@ -82,6 +83,18 @@ def inputs_sentences(record: AuditRecord) -> list[str]:
             "would in a larger one."
         )
     return said
+
+
+def left_out_words(record: AuditRecord) -> list[str]:
+    """Return which records could not be compared, and why."""
+    counts = dict.fromkeys(one.left_out for one in record.audited if any(one.left_out))
+    return [
+        f"Left out of the comparison: {counted(members, 'member')} and "
+        f"{counted(others, 'non-member')}, because their values occur on both sides, so that "
+        "nobody could say to which they belong, or, repeated on the larger side, to make up for "
+        "that."
+        for members, others in counts
+    ]
 
 
 def attacker_words(record: AuditRecord) -> list[str]:

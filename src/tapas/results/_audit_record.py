@@ -157,6 +157,8 @@ class AuditedSubject:
         what is nearest to them in releases.
     performance : mapping of str to sequence, optional
         Columns of `performance_table` of a model.
+    left_out : (int, int)
+        Members and non-members that were not compared, because their values occur on both sides.
     """
 
     name: str
@@ -173,6 +175,7 @@ class AuditedSubject:
     other_half: "AuditedSubject | None" = None
     targets: Mapping[str, Sequence[Plain]] | None = None
     performance: Mapping[str, Sequence[Plain]] | None = None
+    left_out: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         for name in ("records", "targets", "performance"):
@@ -359,6 +362,7 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
         "records": subject.records,
         "targets": subject.targets,
         "performance": subject.performance,
+        "left_out": list(subject.left_out),
         "exposure": None if subject.exposure is None else subject.exposure.to_dict(),
         "learning": [curve.to_dict() for curve in subject.learning],
         "nearness": None if subject.nearness is None else _without_nan(subject.nearness),
@@ -378,6 +382,11 @@ def _is(kind: type[_Kind], value: object) -> _Kind:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
     return value
+
+
+def _pair(values: Sequence[object]) -> tuple[int, int]:
+    first, second = values
+    return _is(int, first), _is(int, second)
 
 
 def _checked_question(question: object) -> dict[str, Any]:
@@ -415,6 +424,7 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
         records=entry.get("records"),
         targets=entry.get("targets"),
         performance=entry.get("performance"),
+        left_out=_pair(entry.get("left_out", (0, 0))),
         exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),
         nearness=entry.get("nearness"),
         other_half=None

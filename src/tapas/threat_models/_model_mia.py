@@ -85,6 +85,11 @@ class ModelMIA(GameThreatModel):
     ids : pair of sequences, optional
         What members and non-members are called on pages; the row labels of data frames by default.
 
+    Attributes
+    ----------
+    left_out : (int, int)
+        How many members and non-members are not compared, for they occur on both sides.
+
     Warns
     -----
     TargetInDataWarning
@@ -128,6 +133,8 @@ class ModelMIA(GameThreatModel):
         compared = compare_sides(keys, seed)
         if compared.left_out and not coins:
             warnings.warn(compared.words(), TargetInDataWarning, stacklevel=2)
+        kept = sides if coins else compared.rows
+        self.left_out = (len(sides[0]) - len(kept[0]), len(sides[1]) - len(kept[1]))
         self.known_share = check_probability(known_share, "known_share")
         if coins:
             known, judged = split_coins(sides, keys, self.known_share, seed)
