@@ -114,7 +114,7 @@ def test_advice_about_files_names_them_as_they_were_typed(
     assert pasted([*play, "--attack", "ClosestDistanceMIA", "--no-controls"]) == 0
     capsys.readouterr()
     assert pasted(compare) == 0
-    assert "of 1 result in common" in capsys.readouterr().out
+    assert "of 2 comparisons, 0 got worse" in capsys.readouterr().out
 
 
 # -- --set ---------------------------------------------------------------------------------------
