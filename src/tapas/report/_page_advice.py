@@ -108,7 +108,7 @@ def actions(
 def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
     column = _telling(exposed)
     where = " beside the audit file" if record.provenance.get("audit_file") else ""
-    copied = any(one.copies and one.copies.listed for one in record.audited)
+    copied = any(one.copies and one.copies.stands_out for one in record.audited)
     which = (
         "that are private records (“released_row” in copies.csv)"
         if copied
