@@ -1,5 +1,6 @@
 """A page says why there is a leak and what can be tried, only where there is one."""
 
+import itertools
 import re
 import shlex
 from dataclasses import replace
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from tapas import attacks
+from tapas.audit._config_changes import changed_values
 from tapas.cli._main import group
 from tapas.cli._release import command as release
 from tapas.datasets import Reading
@@ -114,6 +116,33 @@ def test_models_are_regularised_by_what_they_have(model: dict[str, Any], change:
     made = page(3.0, model=model)
     assert change in advised(made)[0]
     assert ("Save the model so trained as regular.onnx" in made.html()) == ("file" in model)
+
+
+FOREST = "sklearn.ensemble:RandomForestClassifier"
+
+
+@pytest.mark.parametrize(
+    ("asked", "folder"),
+    [
+        ({"model": {"use": FOREST, "parameters": {"max_depth": 6}}}, "regular"),
+        ({"model": {"file": "model.onnx"}}, "regular"),
+        ({"model": {"use": FOREST}, "data": {"table": "people.csv"}}, "more"),
+        ({"model": {"use": FOREST}}, "labels"),
+        ({"release": {"file": "released.csv"}}, "fewer"),
+        ({"release": {"file": ["released.csv"]}}, "noisy"),
+        ({"generator": [{"use": "A"}, {"use": "B"}], "data": {"bounds": "table"}}, "private"),
+    ],
+)
+def test_what_was_done_is_not_advised_again(asked: dict[str, Any], folder: str) -> None:
+    about = {"audit_file": "audit.yaml"}
+    first = page(3.0, **asked).record
+    before = advised(AuditPage(replace(first, provenance=about), ()))
+    (command,) = (w for w in before if w[-1].endswith(f"-{folder}-run") and w[1] == "run")
+    changes = [words for flag, words in itertools.pairwise(command) if flag == "--set"]
+    question, _ = changed_values(asked, changes, "audit.yaml")
+    after = advised(AuditPage(replace(first, provenance=about, question=question), ()))
+    assert not any(words[-1].endswith(f"-{folder}-run") for words in after)
+    assert len(after) == len(before) - (1 if folder == "private" else 2)
 
 
 def test_more_of_a_sample_is_more_rows_of_it() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from tapas.report._page_commands import audited_again, released_again
+from tapas.report._page_commands import audited_again, follows, released_again
 from tapas.results import AuditRecord, ExposedRecords, Findings, People
 
 __all__ = ["Action", "actions", "why"]
@@ -92,7 +92,7 @@ def why(findings: Findings) -> str:
 def actions(
     findings: Findings, exposed: list[ExposedRecords], people: Sequence[People] = ()
 ) -> list[Action]:
-    """Return what fits a leak in what was audited; nothing where none was found."""
+    """Return what fits a leak in what was audited, and was not done; nothing where none is."""
     if not findings.leaks and not any(one.num_exposed for one in people):
         return []
     record = findings.record
@@ -114,13 +114,12 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
         if copied
         else "that stand beside the most exposed records (“released_row” in exposure.csv)"
     )
-    found = [
-        Action(
-            f"Take the released rows {which} out of the release, save what is left as fewer.csv"
-            f"{where}, and audit that.",
-            released_again(record, "fewer", released="fewer.csv"),
-        ),
-    ]
+    fewer = f"Take the released rows {which} out of the release, save what is left as fewer.csv"
+    noisy = (
+        "Make the release again with a generator that adds noise (NoisyMarginals, MST or "
+        "PrivBayes with a small epsilon), or from more records, save it as noisy.csv"
+    )
+    found = _other_file(record, f"{fewer}{where}, and audit that.", "fewer")
     if column:
         words = (
             f"Release it without a column on which few agree but exposed records do, such as "
@@ -129,15 +128,15 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
         )
         without = released_again(record, f"without {column}", drop=[column])
         found.append(Action(words, without))
-    return [
-        *found,
-        Action(
-            "Make the release again with a generator that adds noise (NoisyMarginals, MST or "
-            f"PrivBayes with a small epsilon), or from more records, save it as noisy.csv{where}, "
-            "and audit that.",
-            released_again(record, "noisy", released="noisy.csv"),
-        ),
-    ]
+    return [*found, *_other_file(record, f"{noisy}{where}, and audit that.", "noisy")]
+
+
+def _other_file(record: AuditRecord, words: str, name: str) -> list[Action]:
+    """The advice to release another file, unless it is that file already."""
+    file = f"{name}.csv"
+    if follows(record, {"release.file": file}):
+        return []
+    return [Action(words, released_again(record, name, released=file))]
 
 
 def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
@@ -145,18 +144,13 @@ def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Acti
     people = [row for one in exposed for row in _ids(one)][:_FEW]
     out = [*(record.question.get("data") or {}).get("leave_out", ()), *people]
     first, larger = _larger(record)
+    fewer = "Leave the most exposed records out of what it is trained on" + (
+        f" (here {_listed(people)})." if people else " (here the first of the table)."
+    )
     found = [
-        _regularised(record, model),
-        Action(
-            "Leave the most exposed records out of what it is trained on"
-            + (f" (here {_listed(people)})." if people else " (here the first of the table).")
-            + _saved(model, "fewer"),
-            _trained_again(record, "fewer", model, {"data.leave_out": _names(out)}),
-        ),
-        Action(
-            f"Train on more records{first}." + _saved(model, "more"),
-            _trained_again(record, "more", model, larger),
-        ),
+        *_regularised(record, model),
+        *_trained_again(record, fewer, "fewer", {"data.leave_out": _names(out)}),
+        *_trained_again(record, f"Train on more records{first}.", "more", larger),
     ]
     if model.get("access") != "labels":
         changes = {"model.access": "labels", "attacks": None}
@@ -171,7 +165,7 @@ def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Acti
     return found
 
 
-def _regularised(record: AuditRecord, model: dict[str, Any]) -> Action:
+def _regularised(record: AuditRecord, model: dict[str, Any]) -> list[Action]:
     words = (
         "Let the model learn its records less by heart: fewer epochs, smaller trees, more "
         "regularisation."
@@ -181,9 +175,7 @@ def _regularised(record: AuditRecord, model: dict[str, Any]) -> Action:
     if less is None and model.get("use"):
         words += " Say so by the parameters of its class, in place of PARAMETER: 1."
     changes = {"model.parameters": {**model.get("parameters", {}), **(less or {"PARAMETER": 1})}}
-    trained_here = bool(model.get("use"))
-    words += _saved(model, "regular")
-    return Action(words, _trained_again(record, "regular", model, changes if trained_here else {}))
+    return _trained_again(record, words, "regular", changes if model.get("use") else {})
 
 
 def _saved(model: dict[str, Any], name: str) -> str:
@@ -194,15 +186,24 @@ def _saved(model: dict[str, Any], name: str) -> str:
 
 
 def _trained_again(
-    record: AuditRecord, name: str, model: dict[str, Any], changes: Mapping[str, object]
-) -> tuple[str, ...]:
+    record: AuditRecord, words: str, name: str, changes: Mapping[str, object]
+) -> list[Action]:
     """A model that is trained elsewhere must be made anew: another file, or answers of its own."""
-    anew = dict(changes)
+    model, anew = record.question["model"], dict(changes)
     if model.get("file"):
         anew["model.file"] = f"{name}.onnx"
     elif model.get("endpoint"):
         anew["model.endpoint.answers"] = f"{name}.sqlite"
-    return audited_again(record, name, anew)
+    return _changed(record, words + _saved(model, name), name, anew)
+
+
+def _changed(
+    record: AuditRecord, words: str, name: str, changes: Mapping[str, object]
+) -> list[Action]:
+    """The advice to change an audit, unless it is that way already."""
+    if follows(record, changes):
+        return []
+    return [Action(words, audited_again(record, name, changes))]
 
 
 def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Action]:
@@ -213,8 +214,14 @@ def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Actio
     records = (record.question.get("knowledge") or {}).get("records")
     first, larger = _larger(record)
     larger |= {"knowledge.records": 2 * records} if records else {}
+    fewer = (
+        "Leave the most exposed people out of the private table"
+        + (f" (here {_listed(exposed)})." if exposed else " (here the first of it).")
+        + " Others are then judged in their place."
+    )
+    more = f"Make the generator from more records, so that each one weighs less{first}."
     return [
-        _made_private(record, data),
+        *_made_private(record, data),
         Action(
             "Leave out, or coarsen, a column that makes people recognisable"
             + (f" (few records but the nearest agree on “{column}”)." if column else "."),
@@ -224,16 +231,8 @@ def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Actio
             if column
             else (),
         ),
-        Action(
-            "Leave the most exposed people out of the private table"
-            + (f" (here {_listed(exposed)})." if exposed else " (here the first of it).")
-            + " Others are then judged in their place.",
-            audited_again(record, "fewer", {"data.leave_out": _names(out)}),
-        ),
-        Action(
-            f"Make the generator from more records, so that each one weighs less{first}.",
-            audited_again(record, "more", larger),
-        ),
+        *_changed(record, fewer, "fewer", {"data.leave_out": _names(out)}),
+        *_changed(record, more, "more", larger),
     ]
 
 
@@ -247,7 +246,7 @@ def _larger(record: AuditRecord) -> tuple[str, dict[str, object]]:
     return ": save a table twice as large as more.csv, beside the audit file", changes
 
 
-def _made_private(record: AuditRecord, data: Mapping[str, Any]) -> Action:
+def _made_private(record: AuditRecord, data: Mapping[str, Any]) -> list[Action]:
     """A generator with a guarantee, or with a stricter one."""
     parts = record.question.get("generator") or []
     parts = [parts] if isinstance(parts, dict) else list(parts)
@@ -257,7 +256,9 @@ def _made_private(record: AuditRecord, data: Mapping[str, Any]) -> Action:
         words = "Lower the epsilon of the generator."
         lower = parameters | {"epsilon": parameters["epsilon"] / 10}
         changes: dict[str, object] = {"generator.parameters": lower}
-        return Action(words, audited_again(record, "private", changes))
+        return [Action(words, audited_again(record, "private", changes))]
+    if any(part.get("use") == "MST" for part in parts):
+        return []
     private = {"use": "MST", "parameters": {"epsilon": 1}}
     private |= {"records": first["records"]} if first.get("records") else {}
     several = [_without_nothing(part) for part in parts]
@@ -271,7 +272,7 @@ def _made_private(record: AuditRecord, data: Mapping[str, Any]) -> Action:
             "cover: for a release, state what is known without the data "
             "(data.bounds: {COLUMN: [LOWEST, HIGHEST]})."
         )
-    return Action(words, audited_again(record, "private", changes, compared=len(parts) < 2))
+    return [Action(words, audited_again(record, "private", changes, compared=len(parts) < 2))]
 
 
 def _without_nothing(part: Mapping[str, Any]) -> dict[str, Any]:

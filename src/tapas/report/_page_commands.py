@@ -11,7 +11,7 @@ from typing import Any
 from tapas.datasets import Reading
 from tapas.results import AuditRecord
 
-__all__ = ["audited_again", "mapped_targets", "released_again"]
+__all__ = ["audited_again", "follows", "mapped_targets", "released_again"]
 
 
 def audited_again(
@@ -33,6 +33,19 @@ def audited_again(
     folder = _beside(here, name)
     again = shlex.join(["tapas", "run", file, *sets, "--folder", folder])
     return (again, shlex.join(["tapas", "compare", here, folder])) if compared else (again,)
+
+
+def follows(record: AuditRecord, changes: Mapping[str, object]) -> bool:
+    """Whether the audit was run as these changes would have it."""
+    asked = ((_asked(record.question, key), value or None) for key, value in changes.items())
+    return bool(changes) and all(now in (then, [then]) for now, then in asked)
+
+
+def _asked(question: Mapping[str, Any], key: str) -> object:
+    found: Any = question
+    for name in key.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found or None
 
 
 def released_again(
