@@ -41,11 +41,11 @@ HOSTILE = (
 VOID = {"meta", "wbr", "input", "br", "hr", "img", "link"}
 
 
-def membership(strength, attack="Closest", target="0", trials=120, **more):
+def membership(strength, attack="Closest", target="0", trials=120, scores=None, **more):
     labels = np.tile([1, 0], trials // 2)
     # The same noise in both worlds: without strength nothing at all can be learnt.
     noise = np.repeat(np.random.default_rng(7).normal(size=trials // 2), 2)
-    scores = strength * labels + noise
+    scores = strength * labels + noise if scores is None else scores
     return MIAttackSummary(
         labels, scores > strength / 2, scores, "G", attack, "D", target, relation="replace", **more
     )
@@ -441,6 +441,34 @@ def test_the_strongest_is_said_to_be_so_by_a_measure():
     assert any(line.startswith("The strongest by accuracy, ") for line in several.words)
 
 
+def test_none_is_called_strongest_where_no_leak_is_shown():
+    noise = np.random.default_rng(3).normal(size=200)
+    below, near = (
+        membership(0.0, name, trials=200, scores=scores)
+        for name, scores in (("Below", noise - 0.2 * np.tile([1, 0], 100)), ("Near", noise))
+    )
+    page = AuditPage(record(subject(near, below)))
+    assert page._findings.best.shared.auc.value < 0.5
+    (said,) = (line for line in page.words if "nearest to showing a leak" in line)
+    assert said.startswith("The one whose AUC comes nearest to showing a leak, Below")
+    assert "guessing: 0.50; below it tells as much as above" in said
+    assert "Accuracy of Below" in page.html()
+
+
+def test_a_failed_limit_is_told_first():
+    page = AuditPage(RECORDS["leak"])
+    assert re.match(
+        r"Fail: .*the gate failed: AUC between 0\.\d+ and .*, above 0\.6\.", page.words[0]
+    )
+
+
+def test_controls_have_a_section_only_where_there_are_some():
+    assert 'id="controls"' in AuditPage(RECORDS["controls"]).html()
+    without = AuditPage(RECORDS["leak"]).html()
+    assert "controls" not in re.findall(r'href="#(\w+)"', without)
+    assert "There are no controls" in without
+
+
 # -- comparisons ---------------------------------------------------------------------------------
 
 
@@ -525,6 +553,7 @@ def test_comparison_pages_hold_every_change_and_stay_closed(tmp_path):
     assert [path.name for path in page.publish(tmp_path)] == ["comparison.html"]
     same = ComparisonPage([old, old])
     assert "unclear" in Page(same.html()).words
+    assert "Runs side by side" in same.html()
     assert "1. Audit" in same.comparison.names
 
 

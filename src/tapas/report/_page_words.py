@@ -25,6 +25,7 @@ _ORDER_TELLS = (
     "; its yes-or-no guesses may be no better than guessing, but it ranks those with the secret "
     "higher"
 )
+_EITHER_WAY = "below it tells as much as above"
 _LEVEL = f"{100 * CONFIDENCE:g}%"
 
 
@@ -164,7 +165,7 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
     right, interval = between(facts.accuracy, share=True)
     found = [
         {
-            "name": "Accuracy of the strongest attack",
+            "name": f"Accuracy of {'the strongest attack' if _leaks(facts) else facts.attack}",
             "value": right,
             "interval": interval,
             "note": f"{_best_guess(best)}: {percent(facts.chance)}; higher is worse",
@@ -188,6 +189,7 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
     if facts.auc is not None:
         area, ends = between(facts.auc)
         note = "guessing: 0.50, complete leak: 1; higher is worse"
+        note = f"guessing: 0.50; {_EITHER_WAY}" if facts.auc.value < 0.5 else note
         found.append({"name": "AUC", "value": area, "interval": ends, "note": note})
     if facts.inputs_auc is not None:
         area, ends = between(facts.inputs_auc)
@@ -273,21 +275,31 @@ def _achieved(best: Finding, guessed: str) -> str:
     if guessed and facts.advantage is not None and facts.auc is not None:
         (excess, ends), (area, around) = between(facts.advantage, share=True), between(facts.auc)
         return (
-            f"The strongest by AUC, {facts.attack}, guessed right {excess} more of the records "
+            f"{_named(facts)}, guessed right {excess} more of the records "
             f"that were used than of the others ({ends}; nothing learnt: 0), with an AUC of {area} "
             f"({around}; nothing learnt: 0.50)."
         )
     right, interval = between(facts.accuracy, share=True)
-    words = (
-        f"The strongest by {strength_measure(facts)}, {facts.attack}"
-        + f" against target {best.target}" * bool(best.target)
-    )
+    words = _named(facts) + f" against target {best.target}" * bool(best.target)
     words += f", was right in {right} of its {'trials' if best.target else 'records'} "
     words += f"({interval}; {_best_guess(best)}: {percent(facts.chance)})"
     if facts.auc is not None:
         area, ends = between(facts.auc)
-        words += f", with an AUC of {area} ({ends}; guessing: 0.50)"
+        below = f"; {_EITHER_WAY}" if facts.auc.value < 0.5 else ""
+        words += f", with an AUC of {area} ({ends}; guessing: 0.50{below})"
     return f"{words}."
+
+
+def _leaks(facts: SummaryFacts) -> bool:
+    return leak(facts)[0] > 0
+
+
+def _named(facts: SummaryFacts) -> str:
+    """The result that is told first; none is strong where no leak is shown."""
+    measure = strength_measure(facts)
+    if _leaks(facts):
+        return f"The strongest by {measure}, {facts.attack}"
+    return f"The one whose {measure} comes nearest to showing a leak, {facts.attack}"
 
 
 def _best_guess(best: Finding) -> str:

@@ -298,6 +298,14 @@ def _said(outcomes: tuple[GateOutcome, ...]) -> str:
     words = {"fail": "failed", "inconclusive": "could not be decided", "pass": "passed"}
     states = [outcome.state for outcome in outcomes]
     worst = next(state for state in words if state in states)
-    if len(outcomes) == 1:
-        return f"the gate {words[worst]}"
-    return f"{states.count(worst)} of {len(outcomes)} gates {words[worst]}"
+    said = "the gate" if len(outcomes) == 1 else f"{states.count(worst)} of {len(outcomes)} gates"
+    reasons = "; ".join(_reason(outcome) for outcome in outcomes if outcome.state == "fail")
+    return f"{said} {words[worst]}" + f": {reasons}" * bool(reasons)
+
+
+def _reason(outcome: GateOutcome) -> str:
+    """Why a gate failed; how much is copied is told beside every verdict."""
+    gate = outcome.gate
+    if gate.metric == "copied_records":
+        return f"{gate_title(gate)} above {gate.at_most:g}"
+    return outcome.words
