@@ -82,10 +82,10 @@ class ComparisonPage(Report):
         if drawn is None:
             return None
         caption = (
-            "The strongest audited result of each attack in each record, with 95% intervals, each "
+            "The strongest audited result of each attack in each run, with 95% intervals, each "
             "on its own. Further right is worse for privacy."
         )
-        return PageFigure("Records side by side", (drawn[0],), caption)
+        return PageFigure("Runs side by side", (drawn[0],), caption)
 
 
 def _banner(found: RecordComparison) -> Banner:
@@ -93,7 +93,7 @@ def _banner(found: RecordComparison) -> Banner:
     worse = sum(found.count(name, "worse") for name in later)
     better = sum(found.count(name, "better") for name in later)
     if not any(change.role == "audited" for change in found.changes):
-        return Banner("open", "Nothing in common", "No audited result occurs in both records.")
+        return Banner("open", "Nothing in common", "No audited result occurs in both runs.")
     if worse and better:
         return Banner("bad", "Mixed", f"Results that got worse: {worse}; better: {better}.")
     if worse:
