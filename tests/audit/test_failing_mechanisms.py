@@ -100,8 +100,12 @@ def test_a_release_that_is_not_what_it_says_fails(generator: Raw, words: str) ->
 
 
 @pytest.mark.filterwarnings("ignore::tapas.errors.TapasWarning")
-def test_a_small_release_without_a_value_is_an_outcome() -> None:
-    assert audit(Blank()).run(n_jobs=1).complete
+def test_a_small_release_without_a_value_is_an_outcome_that_passes_nothing() -> None:
+    record = audit(Blank()).run(n_jobs=1)
+    assert record.complete
+    verdict = decide(record)
+    assert (verdict.state, verdict.exit_code) == ("inconclusive", 6)
+    assert "gave all trials of Raw the same score for target 0" in verdict.outcomes[0].words
 
 
 def test_a_release_is_read_by_the_description_of_the_private_data() -> None:

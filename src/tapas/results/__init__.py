@@ -10,6 +10,7 @@ from tapas.results._audit_record import (
 )
 from tapas.results._changes import Change, RecordComparison, compare_records
 from tapas.results._claims import ClaimOutcome, judge_claim
+from tapas.results._constant import constant_scores
 from tapas.results._copies import Copies
 from tapas.results._estimate import Estimate, estimate
 from tapas.results._exposed_records import (
@@ -46,7 +47,7 @@ from tapas.results._measures import (
     MEASURES,
     Measure,
 )
-from tapas.results._people import People, constant_scores, exposed_people
+from tapas.results._people import People, exposed_people
 from tapas.results._performance import performance_table
 from tapas.results._privacy_risk import privacy_risk, risk_histogram
 from tapas.results._rounding import rounded, rounded_down, rounded_up

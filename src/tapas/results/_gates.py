@@ -7,6 +7,7 @@ from typing import Literal
 
 from tapas.results._audit_record import AuditedSubject, AuditRecord, Gate
 from tapas.results._claims import ClaimOutcome
+from tapas.results._constant import unseen_targets
 from tapas.results._estimate import either_way
 from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
 from tapas.results._findings import Findings, shared_by_audited
@@ -148,16 +149,28 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
     if not ends:
         return _undecided(gate, "nothing was measured")
     worst = _deciding(ends, gate)
-    crashes = sum(len(subject.crashes) for subject in record.audited)
-    hindrance = f"{crashes} attacks crashed" if crashes else ""
-    if not record.complete:
-        hindrance = "the mechanism failed too often"
     remedy = "more trials are needed" if more else _NO_MORE_TRIALS
     if gate.metric == "epsilon":
         remedy = _ONE_SIDED
     if worst.low > gate.at_most and worst.is_of_inputs:
         return _of_inputs(gate, worst)
-    return _outcome(gate, worst.low, worst.high, worst.where, hindrance, remedy)
+    return _outcome(gate, worst.low, worst.high, worst.where, _hindrance(record), remedy)
+
+
+def _hindrance(record: AuditRecord) -> str:
+    """Why nothing can pass, whatever was measured; empty if nothing is in the way."""
+    if not record.complete:
+        return "the mechanism failed too often"
+    crashes = sum(len(subject.crashes) for subject in record.audited)
+    if crashes:
+        return f"{crashes} attacks crashed"
+    for subject in record.audited:
+        unseen = unseen_targets(subject)
+        if unseen:
+            about = "" if unseen == ["all"] else f" for target {', '.join(unseen[:3])}"
+            about += f" and {len(unseen) - 3} more" * (len(unseen) > 3)
+            return f"every attack gave all trials of {subject.name} the same score{about}"
+    return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,11 +218,7 @@ def _judge_people(record: AuditRecord, gate: Gate) -> GateOutcome:
     low, worst = max(shares, key=lambda found: found[0])
     high = max(one.at_least("high", gate.above) / len(one.table) for one in people)
     where = f"AUC above {gate.above:g}, {len(worst.table)} people in {worst.subject}"
-    crashes = any(subject.crashes for subject in record.audited)
-    hindrance = "attacks crashed" if crashes else ""
-    if not record.complete:
-        hindrance = "the mechanism failed too often"
-    return _outcome(gate, low, high, where, hindrance, "more trials are needed")
+    return _outcome(gate, low, high, where, _hindrance(record), "more trials are needed")
 
 
 def _judge_dropped(record: AuditRecord, gate: Gate) -> GateOutcome:

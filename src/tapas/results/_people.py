@@ -23,7 +23,7 @@ from tapas.stats import (
     shared_confidence,
 )
 
-__all__ = ["People", "constant_scores", "exposed_people"]
+__all__ = ["People", "exposed_people"]
 
 FEWEST_PEOPLE = 5
 RESAMPLES = 400
@@ -136,30 +136,6 @@ def mean_over_people(
     if not np.isfinite(off):
         return None
     return len(mine), Estimate(mean, max(0.0, mean - off), min(1.0, mean + off))
-
-
-def constant_scores(record: AuditRecord) -> list[str]:
-    """A warning for each attack that says the same of every trial of what is audited.
-
-    Of a control that is expected: there may be nothing to see.
-    """
-    said = []
-    for subject in record.audited:
-        for attack, summaries in _by_attack(subject).items():
-            mute = [one for one in summaries if _is_constant(one)]
-            if mute:
-                about = "every target" if len(mute) == len(summaries) else f"{len(mute)} targets"
-                said.append(
-                    f"{attack} gave all trials of {subject.name} the same score for {about}: it "
-                    f"saw nothing there, and its result says nothing about privacy. Choose another "
-                    f"attack, or another distance or feature."
-                )
-    return said
-
-
-def _is_constant(summary: BinaryLabelInferenceAttackSummary) -> bool:
-    scores = summary.scores
-    return scores is not None and len(scores) > 1 and bool((scores == scores[0]).all())
 
 
 def _by_attack(subject: AuditedSubject) -> dict[str, list[BinaryLabelInferenceAttackSummary]]:
