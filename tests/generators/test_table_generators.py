@@ -1,6 +1,7 @@
 """Promises that every generator of our own keeps, on every kind of table."""
 
 import copy
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,8 @@ from tapas.generators._cart import CartSynthesizer
 from tapas.generators._copula import GaussianCopula
 from tapas.generators._marginals import IndependentMarginals
 from tapas.generators._smote import Smote
+from tapas.generators._table_diffusion import TableDiffusion
+from tapas.generators._table_vae import TableVAE
 
 ALL = {
     "bootstrap": Bootstrap(),
@@ -26,6 +29,9 @@ ALL = {
     "cart": CartSynthesizer(),
     "network": BayesianNetwork(),
 }
+if find_spec("torch") is not None:
+    few = {"hidden": 4, "steps": 2, "batch_size": 8, "device": "cpu"}
+    ALL |= {"vae": TableVAE(**few), "diffusion": TableDiffusion(**few)}
 TEXT_READERS = ("bootstrap", "marginals", "values")
 
 KINDS = {
@@ -215,7 +221,7 @@ def test_a_column_that_is_wholly_missing_stays_so(name):
     assert release.data["y"].notna().all()
 
 
-@pytest.mark.parametrize("name", [n for n in ALL if n != "smote"])
+@pytest.mark.parametrize("name", [n for n in ALL if n not in ("smote", "vae", "diffusion")])
 def test_marginals_come_close_to_the_data(name):
     data = load_sample("clinic", rows=2000)
     release = copy.deepcopy(ALL[name]).fit(data, random_state=0).generate(4000, random_state=0)

@@ -1,5 +1,6 @@
 """Run named tasks on one core, many processes, or any executor, with progress."""
 
+from tapas.engine._captured import repeat_step, torch_device
 from tapas.engine._entry import Entry
 from tapas.engine._family import end_family
 from tapas.engine._folder_store import FolderStore
@@ -41,8 +42,10 @@ __all__ = [
     "log_failure",
     "off_the_clock",
     "open_progress",
+    "repeat_step",
     "run_tasks",
     "salvage",
     "tell_limits",
     "told",
+    "torch_device",
 ]

@@ -22,6 +22,9 @@ from tapas.generators._reprosyn import ReprosynGenerator
 from tapas.generators._sdv import SDVGenerator
 from tapas.generators._smartnoise import SmartNoiseGenerator
 from tapas.generators._smote import Smote
+from tapas.generators._stacked_generator import StackedGenerator
+from tapas.generators._table_diffusion import TableDiffusion
+from tapas.generators._table_vae import TableVAE
 
 __all__ = [
     "MST",
@@ -43,5 +46,8 @@ __all__ = [
     "SDVGenerator",
     "SmartNoiseGenerator",
     "Smote",
+    "StackedGenerator",
+    "TableDiffusion",
+    "TableVAE",
     "discrete_laplace",
 ]

@@ -126,8 +126,8 @@ class GaussianCopula(TableGenerator):
         ranks = []
         for position, (column, space) in enumerate(zip(table.columns, spaces, strict=True)):
             if not column.is_coded:
-                rank, values = _ranked_numbers(table.column(column.name))
-                self.decimals_[column.name] = _decimals(column, values)
+                rank, values = ranked_numbers(table.column(column.name))
+                self.decimals_[column.name] = decimals_of_column(column, values)
             else:
                 order = np.arange(len(space))
                 if column.kind == "category":
@@ -187,7 +187,7 @@ class GaussianCopula(TableGenerator):
         return np.where(self.missing_margins_[column.name].pick(missing) == 1, np.nan, numbers)
 
 
-def _ranked_numbers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ranked_numbers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     present = ~np.isnan(values)
     distinct, ranks = np.unique(values[present], return_inverse=True)
     rank = np.full(len(values), -1)
@@ -195,7 +195,7 @@ def _ranked_numbers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rank, distinct
 
 
-def _decimals(column: Column, values: np.ndarray) -> int | None:
+def decimals_of_column(column: Column, values: np.ndarray) -> int | None:
     return 0 if column.kind in ("integer", "date") else decimals_of(values)
 
 

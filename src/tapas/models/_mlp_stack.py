@@ -6,15 +6,12 @@ gradient is written out by hand: nothing is allocated during a step, which keeps
 of the allocator on a CPU and lets one step be captured as a CUDA graph.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import torch
 
+from tapas.engine import repeat_step
 from tapas.models._mlp import Layers
 from tapas.models._mlp_plan import Beginning, Recipe
-
-STEPS_BEFORE_CAPTURE = 3
 
 
 def train_stack(beginning: Beginning, recipe: Recipe) -> list[Layers]:
@@ -98,50 +95,19 @@ class _Stack:
         self.signals = [self.inputs.transpose(1, 2), *(room(width, batch) for width in outputs)]
         self.errors = [room(width, batch) for width in outputs]
 
-    @property
-    def _on_gpu(self) -> bool:
-        return self.recipe.device != "cpu"
-
     def _tensor(self, values: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(values)).to(self.recipe.device)
 
     def run(self) -> None:
-        """Take all steps."""
-        if self._on_gpu:
-            self._run_captured()
-            return
-        for places in self.schedule:
-            self._step(places)
-
-    def _run_captured(self) -> None:
-        """Capture one step, which reads its number from the device, and replay it."""
+        """Take all steps; the number of the next one lies on the device."""
         number = torch.zeros(1, dtype=torch.int64, device=self.recipe.device)
 
         def step() -> None:
             self._step(self.schedule.index_select(0, number).view(-1))
+            number.add_(1)
 
-        with torch.cuda.device(self.recipe.device):
-            start = self.parameters.clone()
-            self._warm_up(step)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                step()
-                number.add_(1)
-            self.parameters.copy_(start)
-            for state in (self.mean, self.square, self.steps, number):
-                state.zero_()
-            for _ in range(len(self.schedule)):
-                graph.replay()
-            torch.cuda.synchronize()
-
-    def _warm_up(self, step: Callable[[], None]) -> None:
-        """Let libraries allocate what they keep, outside the capture."""
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(STEPS_BEFORE_CAPTURE):
-                step()
-        torch.cuda.current_stream().wait_stream(side)
+        state = [self.parameters, self.mean, self.square, self.steps, number]
+        repeat_step(step, len(self.schedule), state)
 
     def _step(self, places: torch.Tensor) -> None:
         self._gather(places)

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from tapas._validate import check_count
+from tapas.engine import torch_device
 from tapas.errors import ConfigError
 from tapas.models._classes import class_codes, distinct_labels
 from tapas.models._encoding import RecordEncoding
@@ -59,7 +60,8 @@ class TorchMLPTrainer(Trainer):
         object.__setattr__(self, "hidden", hidden)
         check_count(self.epochs, "epochs", minimum=1)
         check_count(self.batch_size, "batch_size", minimum=1)
-        device = _resolved_device(self.device)
+        instead = "train shadow models with SklearnTrainer(MLPClassifier())"
+        device = torch_device(self.device, "TorchMLPTrainer", instead)
         object.__setattr__(self, "device", device)
         if self.models_at_once is None:
             object.__setattr__(self, "models_at_once", MODELS_AT_ONCE[device.split(":")[0]])
@@ -119,26 +121,6 @@ class TorchMLPTrainer(Trainer):
             weight_decay=self.weight_decay,
             device=self.device,
         )
-
-
-def _resolved_device(device: str) -> str:
-    """Check that torch and the device are there, before anything is trained."""
-    try:
-        import torch
-    except ImportError:
-        raise ConfigError(
-            "TorchMLPTrainer needs torch, which is not installed: pip install "
-            "'tapas-privacy[torch]', "
-            "or train shadow models with SklearnTrainer(MLPClassifier())"
-        ) from None
-    found = torch.cuda.is_available()
-    if device == "auto":
-        return "cuda" if found else "cpu"
-    if device.split(":")[0] not in MODELS_AT_ONCE or (device != "cpu" and not found):
-        raise ConfigError(
-            f"device must be 'auto', 'cpu' or, where there is a GPU, 'cuda', got {device!r}"
-        )
-    return device
 
 
 def _encoding_of(X: Inputs) -> RecordEncoding | None:

@@ -1,13 +1,14 @@
 """What the attacker knows of the mechanism: nothing, how to run it, or all of it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from tapas._random import ambient_rng, integer_seed
-from tapas.datasets import Dataset
+from tapas.datasets import Dataset, TabularDataset
 from tapas.errors import KnowledgeError
+from tapas.generators import StackedGenerator
 from tapas.threat_models._mechanism_runs import (
     Mechanism,
     MechanismRun,
@@ -63,6 +64,25 @@ class AttackerKnowledgeOnGenerator(ABC):
         with globals_for(integer_seed(rng), seed_globals):
             return MechanismRun(self.generate(training_dataset, training_mode=training_mode), None)
 
+    @property
+    def runs_at_once(self) -> int:
+        """How many runs are better made together."""
+        return 1
+
+    def run_stack(
+        self,
+        training_datasets: Sequence[Dataset],
+        *,
+        training_mode: bool,
+        rngs: Sequence[np.random.Generator],
+        seed_globals: bool = True,
+    ) -> list[MechanismRun]:
+        """Runs that are made together: here one after the other."""
+        return [
+            self.run(dataset, training_mode=training_mode, rng=rng, seed_globals=seed_globals)
+            for dataset, rng in zip(training_datasets, rngs, strict=True)
+        ]
+
     def __call__(self, training_dataset: Dataset, training_mode: bool = True) -> object:
         return self.generate(training_dataset, training_mode=training_mode)
 
@@ -106,6 +126,40 @@ class KnownGenerator(AttackerKnowledgeOnGenerator):
             rng=rng,
             seed_globals=seed_globals,
         )
+
+    @property
+    def runs_at_once(self) -> int:
+        """As many as the generator fits in lockstep."""
+        if not isinstance(self.generator, StackedGenerator) or not self._runs_as_given:
+            return 1
+        return self.generator.fits_at_once
+
+    def run_stack(
+        self,
+        training_datasets: Sequence[Dataset],
+        *,
+        training_mode: bool,
+        rngs: Sequence[np.random.Generator],
+        seed_globals: bool = True,
+    ) -> list[MechanismRun]:
+        """Runs of the generator, in lockstep where it can."""
+        tables = [data for data in training_datasets if isinstance(data, TabularDataset)]
+        one_by_one = self.runs_at_once == 1 or len(tables) < len(training_datasets)
+        if one_by_one or not isinstance(self.generator, StackedGenerator):
+            return super().run_stack(
+                training_datasets,
+                training_mode=training_mode,
+                rngs=rngs,
+                seed_globals=seed_globals,
+            )
+        seeds = [integer_seed(rng) for rng in rngs]
+        made = self.generator.run_stack(tables, self.num_synthetic_records, seeds)
+        return [MechanismRun(released, fitted) for fitted, released in made]
+
+    @property
+    def _runs_as_given(self) -> bool:
+        """Whether a run is a call of the generator and nothing else."""
+        return type(self).run is KnownGenerator.run and not self._generates_in_its_own_way
 
     @property
     def asked_for(self) -> int | None:
@@ -226,6 +280,10 @@ class UncertainBoxKnowledge(KnownGenerator):
             )
         self.prior = prior
         self.final_parameters = final_parameters
+
+    @property
+    def _runs_as_given(self) -> bool:
+        return False
 
     @property
     def draws_from_globals(self) -> bool:

@@ -162,19 +162,37 @@ class TargetedGame(GameDefaults):
 
     def play(self, addresses: Sequence[Address]) -> list[Trial]:
         """The trials at some addresses."""
-        return [self._play(address, TrialPart.MECHANISM) for address in addresses]
+        step = self.mechanism.runs_at_once
+        stacks = [addresses[at : at + step] for at in range(0, len(addresses), step)]
+        return [trial for stack in stacks for trial in self._played(stack, TrialPart.MECHANISM)]
 
-    def _play(self, address: Address, part: TrialPart) -> Trial:
-        dataset, secrets = self.data.draw_labelled(address)
+    def trials_at_once(self, phase: Phase) -> int:
+        """As many as the mechanism runs in lockstep."""
+        return self.mechanism.runs_at_once
+
+    def _played(self, addresses: Sequence[Address], part: TrialPart) -> list[Trial]:
+        """Trials whose mechanism runs in one stack."""
+        drawn = [self.data.draw_labelled(address) for address in addresses]
         try:
             with guarded(self.timeout):
-                run = self._run(dataset, address, self.seeds_globals, part)
-                release = self._released(finished(run.output), run, dataset)
+                runs = self.mechanism.run_stack(
+                    [dataset for dataset, _ in drawn],
+                    training_mode=addresses[0].training,
+                    rngs=[address.stream(part) for address in addresses],
+                    seed_globals=self.seeds_globals,
+                )
+                releases = [
+                    self._released(finished(run.output), run, dataset)
+                    for run, (dataset, _) in zip(runs, drawn, strict=True)
+                ]
         except KnowledgeError:
             raise
         except Exception as error:
-            raise self._failure(address, error) from error
-        return self._trial(address, release, secrets)
+            raise self._failure(addresses[0], error) from error
+        return [
+            self._trial(address, release, secrets)
+            for address, release, (_, secrets) in zip(addresses, releases, drawn, strict=True)
+        ]
 
     def secrets_at(self, address: Address) -> tuple[np.ndarray, int]:
         """The secret of every target, and the group of the trial; the mechanism is not run."""
@@ -203,7 +221,12 @@ class TargetedGame(GameDefaults):
         dataset, secrets = self.data.draw_labelled(address)
         try:
             with guarded():
-                run = self._run(dataset, address, False, TrialPart.MECHANISM)
+                run = self.mechanism.run(
+                    dataset,
+                    training_mode=address.training,
+                    rng=address.stream(TrialPart.MECHANISM),
+                    seed_globals=False,
+                )
                 output = run.output
                 if inspect.isawaitable(output):
                     output = await asyncio.wait_for(output, self.timeout)
@@ -218,7 +241,7 @@ class TargetedGame(GameDefaults):
         """Run the mechanism twice on the data of one trial, with different seeds."""
         try:
             first, second = (
-                self._play(address, part).release.data
+                self._played([address], part)[0].release.data
                 for part in (TrialPart.PROBE, TrialPart.PROBE_AGAIN)
             )
         except MechanismError:
@@ -232,16 +255,6 @@ class TargetedGame(GameDefaults):
             f"Unless it is deterministic by design, it fixes its own seed, and an audit would see "
             f"only one of the releases it can make: let its generate (or __call__) take "
             f"random_state."
-        )
-
-    def _run(
-        self, dataset: Dataset, address: Address, seeds_globals: bool, part: TrialPart
-    ) -> MechanismRun:
-        return self.mechanism.run(
-            dataset,
-            training_mode=address.training,
-            rng=address.stream(part),
-            seed_globals=seeds_globals,
         )
 
     def _trial(self, address: Address, release: Release, secrets: np.ndarray) -> Trial:
