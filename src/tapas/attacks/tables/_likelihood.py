@@ -52,8 +52,9 @@ class LikelihoodAttack(Attack):
         it drew, reads this off directly: nothing is lost in sampling.
     Needs
         `WhiteBoxKnowledge` of a generator with ``log_factors(dataset)``, as `BayesianNetwork`,
-        `GaussianCopula`, `IndependentMarginals`, `MST`, `NoisyMarginals` and `PrivBayes` have
-        it; training trials. It serves many targets of one pool of trials best.
+        `GaussianCopula`, `IndependentMarginals`, `MST`, `NoisyMarginals`, `PrivBayes`,
+        `TableDiffusion` (its loss at several sizes of noise) and `TableVAE` have it; training
+        trials. It serves many targets of one pool of trials best.
     Score
         A ridge discriminant, shared by all targets, of the log-likelihood of the target and of
         its factors (one per column), each beside its mean in training fits without the target.
