@@ -11,8 +11,11 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+SHADOWS = "model, 16 shadows, 4 attacks"
+INPUTS_ALONE = "of which: what inputs tell alone"
 HERE = Path(__file__).resolve().parents[1] / "src"
 
 
@@ -62,8 +65,8 @@ def work() -> dict[str, Callable[[], object]]:
     X, y = load_digits(return_X_y=True)
     forest = RandomForestClassifier(20, random_state=0).fit(X[::2], y[::2])
 
-    def model() -> None:
-        threat_model = ModelMIA(
+    def about_model() -> ModelMIA:
+        return ModelMIA(
             forest,
             (X[::2], y[::2]),
             (X[1::2], y[1::2]),
@@ -71,18 +74,25 @@ def work() -> dict[str, Callable[[], object]]:
             seed=1,
             n_jobs=1,
         )
+
+    def model() -> None:
+        threat_model = about_model()
         for attack in (LossMIA(), LiRA(), RMIA(), BlackBoxMIA("lr")):
             attack.train(threat_model)
             threat_model.test(attack)
 
     game()._generate_samples(5)  # imports and caches are paid for here
+    knows = hasattr(ModelMIA, "game")  # earlier versions had no such baseline
+    known = about_model().game if knows else None
+    alone = {INPUTS_ALONE: lambda: replace(known).inputs_alone} if knows else {}
     return {
         "200 trials of 1,000 rows": lambda: game()._generate_samples(200),
         "200 trials of 5,000 rows": lambda: game(rows=5_000)._generate_samples(200),
         "closest distance, 200 + 200": lambda: doors(ClosestDistanceMIA),
         "closest distance, 20 targets": lambda: doors(ClosestDistanceMIA, 20),
         "Groundhog, 200 + 200": lambda: doors(GroundhogAttack),
-        "model, 16 shadows, 4 attacks": model,
+        SHADOWS: model,
+        **alone,
         "audit, 200 + 1,000, 2 attacks": lambda: audit(None),
         "the same, a look every 50": lambda: audit(StopEarly(Claim(50.0), every=50)),
     }
@@ -117,6 +127,9 @@ def main() -> None:
         other = there.get(name)
         beside = "" if other is None else f" {other:8.3f} {seconds / other:7.2f}"
         print(f"{name:<32s} {seconds:8.3f}{beside}")
+    if SHADOWS in there:
+        shared = (here[SHADOWS] - here[INPUTS_ALONE]) / there[SHADOWS]
+        print(f"\n{SHADOWS}: {shared:.2f} without what inputs tell alone")
     plain, looking = list(here.values())[-2:]
     print(f"\nlooks every 50 trials cost {looking / plain:.2f}x a run without")
 

@@ -8,7 +8,6 @@ import copyreg
 import dis
 import hashlib
 import importlib.util
-import inspect
 import itertools
 import json
 import sys
@@ -29,7 +28,7 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
@@ -55,7 +54,6 @@ _CODE = (FunctionType, staticmethod, classmethod, property, cached_property, typ
 _RESERVED = ("path", "source")
 
 
-@runtime_checkable
 class SpecifiesItself(Protocol):
     """Says in plain values what matters about it; may hold other things, which are described."""
 
@@ -149,11 +147,19 @@ def attributes_of(thing: object) -> dict[str, object]:
             name = f"_{ancestor.__name__.lstrip('_')}{slot}" if private else slot
             if name not in ("__dict__", "__weakref__") and hasattr(thing, name):
                 found[name] = getattr(thing, name)
-    return {
-        name: value
-        for name, value in found.items()
-        if not isinstance(inspect.getattr_static(kind, name, None), cached_property)
-    }
+    return {name: value for name, value in found.items() if not _is_derived(kind, name)}
+
+
+def _is_derived(cls: type, name: str) -> bool:
+    """Whether the class says how an attribute follows from others."""
+    for ancestor in cls.__mro__:
+        if name in ancestor.__dict__:
+            return isinstance(ancestor.__dict__[name], cached_property)
+    return False
+
+
+def _specifies_itself(value: object) -> TypeGuard[SpecifiesItself]:
+    return callable(getattr(type(value), "__spec__", None))
 
 
 @dataclass
@@ -180,7 +186,7 @@ class _Reader:
 
     def _described(self, value: object, where: str) -> Plain:
         kind = type(value)
-        if isinstance(value, SpecifiesItself) and not isinstance(value, (type, ModuleType)):
+        if _specifies_itself(value):
             return self._object(value, value.__spec__(), where)
         if kind in _EXACTLY:
             return _EXACTLY[kind](self, value, where)
@@ -483,8 +489,13 @@ def _is_its_attributes(cls: type) -> bool:
     """Whether instances are told by their attributes, rather than by how they are pickled."""
     if cls in copyreg.dispatch_table or cls.__reduce_ex__ is not object.__reduce_ex__:
         return False
+    return cls.__reduce__ is object.__reduce__ and not _holds_compiled_parts(cls)
+
+
+@lru_cache(maxsize=1024)
+def _holds_compiled_parts(cls: type) -> bool:
     compiled = (MethodDescriptorType, WrapperDescriptorType, GetSetDescriptorType)
-    return cls.__reduce__ is object.__reduce__ and not any(
+    return any(
         isinstance(member, compiled) and name not in ("__dict__", "__weakref__")
         for ancestor in cls.__mro__
         if ancestor is not object

@@ -465,3 +465,15 @@ def test_legacy_functions_agree_with_the_dataset(mixed: TabularDataset) -> None:
     assert utils.get_dtype("finite", 3) is int
     assert utils.get_dtype("finite", ["a"]) is str
     assert utils.get_dtype("real", "number") is float
+
+
+def test_a_table_is_blank_where_no_row_holds_a_value(numbered: TabularDataset) -> None:
+    columns = numbered.description.columns
+    empty = TabularDataset(pd.DataFrame({c: [None] * 2 for c in columns}), numbered.description)
+    assert empty.is_blank
+    assert not numbered.is_blank
+    some, size = numbered.take([0, 1]), len(numbered)
+    assert not some.is_blank
+    assert empty.take([1, 0]).is_blank
+    for rows, blank in (((size, size + 1), True), ((size, 0), False), ((0, size), False)):
+        assert numbered.splice(empty, np.array(rows)).is_blank is blank

@@ -46,6 +46,14 @@ class Gathered:
         others = np.arange(len(self.base), len(self.base) + len(other))
         return Gathered(self.base, other, np.concatenate([self.rows, others])[where])
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether every value is missing; rows are copied only where the first one's are."""
+        first, table = self.rows[:1], self.base
+        if self.more is not None and (first >= len(table)).all():
+            first, table = first - len(table), self.more
+        return table.take(first, reset_index=True).is_blank and self.table().is_blank
+
     def table(self) -> EncodedTable:
         """The rows themselves."""
         if self.more is None:

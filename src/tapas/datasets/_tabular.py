@@ -224,6 +224,11 @@ class TabularDataset(Dataset):
 
     # -- records -----------------------------------------------------------------------------
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether every value is missing; rows that are only named stay so."""
+        return (self.table if self._gathered is None else self._gathered).is_blank
+
     def take(self, positions: RecordIds, *, reset_index: bool = False) -> "TabularDataset":
         """Gather rows by position, repeats allowed."""
         return self._taken(checked_positions(positions, len(self)), reset_index)

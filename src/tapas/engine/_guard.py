@@ -49,9 +49,16 @@ def guarded(seconds: float | None = None) -> Iterator[None]:
         It is stopped after so long with `TimeLimitError`, whatever errors it catches. Code that
         catches everything is ended from outside, where somebody supervises this process.
     """
+    before = _Surroundings()
     try:
-        with _surroundings_put_back(), _time_limit(seconds):
-            yield
+        try:
+            if seconds is None:
+                yield
+            else:
+                with _time_limit(seconds):
+                    yield
+        finally:
+            before.put_back()
     except KeyboardInterrupt:
         if not _State.watched or _State.requested is not None:
             raise
@@ -65,25 +72,30 @@ def guarded(seconds: float | None = None) -> Iterator[None]:
     _pass_on_request()
 
 
-@contextmanager
-def _surroundings_put_back() -> Iterator[None]:
-    process, streams = os.getpid(), (sys.stdout, sys.stderr)
-    shared = threading.current_thread() is not threading.main_thread()  # with code in other threads
-    mask, folder = 0o077, "."
-    if not shared:
-        os.umask(mask := os.umask(mask))
-        with suppress(OSError):
-            folder = os.getcwd()
-    try:
-        yield
-    finally:
-        if os.getpid() != process:
+class _Surroundings:
+    """What foreign code may change of this process, as it was."""
+
+    def __init__(self) -> None:
+        self._process, self._streams = os.getpid(), (sys.stdout, sys.stderr)
+        # Code in other threads shares the rest.
+        self._alone = threading.current_thread() is threading.main_thread()
+        if self._alone:
+            self._mask = os.umask(0o077)
+            os.umask(self._mask)
+            try:
+                self._folder = os.getcwd()
+            except OSError:
+                self._folder = "."
+
+    def put_back(self) -> None:
+        """Undo what was changed; a copy of the process ends."""
+        if os.getpid() != self._process:
             os._exit(1)
-        if not shared:
-            sys.stdout, sys.stderr = streams
-            os.umask(mask)
+        if self._alone:
+            sys.stdout, sys.stderr = self._streams
+            os.umask(self._mask)
             with suppress(OSError):
-                os.chdir(folder)
+                os.chdir(self._folder)
 
 
 def _named(error: BaseException) -> str:
@@ -147,11 +159,8 @@ def off_the_clock() -> Iterator[None]:
 
 
 @contextmanager
-def _time_limit(seconds: float | None) -> Iterator[None]:
+def _time_limit(seconds: float) -> Iterator[None]:
     """A limit within another stops the clock of the other."""
-    if seconds is None:
-        yield
-        return
     in_main = threading.current_thread() is threading.main_thread()
     clock = (_Alarm if in_main and hasattr(signal, "setitimer") else _Timer)(seconds)
     words = f"it did not finish within {seconds:g} seconds"

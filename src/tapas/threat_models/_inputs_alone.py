@@ -27,13 +27,16 @@ def told_by_inputs(
     counts = np.bincount(codes, minlength=num_values)
     if len(codes) < FEWEST or (counts > 0).sum() < 2:
         return None
-    by_class, by_all = _numbers(records)
-    folds = _folds(codes, rng)
-    tried = [_cross_fitted(_linear, by_class, codes, folds, num_values, rng)]
-    if records.columns:
-        fits = (_cross_fitted(make, by_all, codes, folds, num_values, rng) for make in _ALL)
-        linear, boosted = fits
-        tried += [linear, boosted, (linear + boosted) / 2]
+    import threadpoolctl
+
+    with threadpoolctl.threadpool_limits(1):  # so that results do not hang on the machine
+        by_class, by_all = _numbers(records)
+        folds = _folds(codes, rng)
+        tried = [_cross_fitted(_linear, by_class, codes, folds, num_values, rng)]
+        if records.columns:
+            fits = (_cross_fitted(make, by_all, codes, folds, num_values, rng) for make in _ALL)
+            linear, boosted = fits
+            tried += [linear, boosted, (linear + boosted) / 2]
     found = max(tried, key=lambda shares: _quality(shares, codes, num_values))
     alike = np.tile(counts / counts.sum(), (len(codes), 1))
     enough = _quality(alike, codes, num_values) + _doubt(counts, num_values)
@@ -52,14 +55,11 @@ def _numbers(records: Records) -> tuple[np.ndarray, np.ndarray]:
 
 def _reduced(inputs: np.ndarray) -> np.ndarray:
     """Principal components; of very many columns, of a random projection of them."""
-    import threadpoolctl
-
-    with threadpoolctl.threadpool_limits(1):
-        if inputs.shape[1] > MOST_PROJECTED:
-            same = np.random.default_rng(0)  # for all games: nothing hangs on it
-            inputs = inputs @ same.normal(size=(inputs.shape[1], MOST_PROJECTED))
-        _, directions = np.linalg.eigh(inputs.T @ inputs)
-        return inputs @ directions[:, -MOST_PLACES:]
+    if inputs.shape[1] > MOST_PROJECTED:
+        same = np.random.default_rng(0)  # for all games: nothing hangs on it
+        inputs = inputs @ same.normal(size=(inputs.shape[1], MOST_PROJECTED))
+    _, directions = np.linalg.eigh(inputs.T @ inputs)
+    return inputs @ directions[:, -MOST_PLACES:]
 
 
 def _folds(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -101,15 +101,12 @@ def _cross_fitted(
     num_values: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    import threadpoolctl
-
     shares = np.zeros((len(codes), num_values))
     for fold in range(FOLDS):
         held_out = folds == fold
         rows = rng.permutation(np.flatnonzero(~held_out))[:MOST_ROWS]
-        with threadpoolctl.threadpool_limits(1):
-            model = make().fit(inputs[rows], codes[rows])
-            predicted = model.predict_proba(inputs[held_out])
+        model = make().fit(inputs[rows], codes[rows])
+        predicted = model.predict_proba(inputs[held_out])
         shares[np.ix_(held_out, np.asarray(model.classes_, dtype=int))] = predicted
     return shares
 

@@ -156,7 +156,7 @@ class ModelMembershipGame(GameDefaults):
 
     def within(self, seconds: float | None) -> "ModelMembershipGame":
         """The same game with a time limit for training each stack of shadow models."""
-        return replace(self, timeout=seconds)
+        return self if seconds == self.timeout else replace(self, timeout=seconds)
 
     def rounds(self, phase: Phase) -> int:
         """One audited model; as many shadow models as there are."""

@@ -129,7 +129,7 @@ class PropertyGame(GameDefaults):
 
     def within(self, seconds: float | None) -> "PropertyGame":
         """The same game with a time limit for training."""
-        return replace(self, timeout=seconds)
+        return self if seconds == self.timeout else replace(self, timeout=seconds)
 
     def rounds(self, phase: Phase) -> None:
         """Any number of models."""

@@ -142,7 +142,7 @@ class TargetedGame(GameDefaults):
 
     def within(self, seconds: float | None) -> "TargetedGame":
         """The same game with a time limit."""
-        return replace(self, timeout=seconds)
+        return self if seconds == self.timeout else replace(self, timeout=seconds)
 
     def rounds(self, phase: Phase) -> int | None:
         """Any number, unless the attacker cannot run the mechanism."""
@@ -292,7 +292,7 @@ class TargetedGame(GameDefaults):
                 shared="it released other columns than the private data has",
             )
         asked, made = self.mechanism.asked_for, len(output)
-        blank = made >= FEWEST_BLANK and _holds_nothing(output)
+        blank = made >= FEWEST_BLANK and output.is_blank
         if asked != 0 and (made == 0 or blank):
             words = "it released no records" + (" that hold a value" if made else "")
             raise MechanismError(words, shared=words)
@@ -316,11 +316,6 @@ class TargetedGame(GameDefaults):
             seed=address.seed,
             shared=f"{where}: {told(error)}",
         )
-
-
-def _holds_nothing(output: TabularDataset) -> bool:
-    """Whether every value is missing; copies are looked at, so that rows only named stay so."""
-    return output.take([0]).table.is_blank and output.copy().table.is_blank
 
 
 def _described_alike(one: TabularDataset, other: TabularDataset) -> bool:

@@ -263,10 +263,11 @@ class FittingDistance(DistanceMetric):
         return self._fitting(y).nearest(x, y)
 
     def _fitting(self, y: TabularDataset) -> DistanceMetric:
-        columns = y.table.columns
-        text = any(column.is_coded and column.values is None for column in columns)
-        continuous = any(not column.is_coded for column in columns)
-        return MixedDistance() if continuous and not text else HammingDistance()
+        table = y.table
+        if table.numbers.shape[1] == 0:
+            return HammingDistance()
+        text = any(column.is_coded and column.values is None for column in table.columns)
+        return HammingDistance() if text else MixedDistance()
 
     @property
     def label(self) -> str:
