@@ -2,7 +2,8 @@
 
 Each kind plays thousands of audits through `Audit.run` and counts, for every statement that a page
 or a gate makes, how often it is wrong. `pytest -m slow -s` prints the figures. Audits of many
-trials, and of many attacks and targets, are fewer, and their limit allows for it.
+trials are played a few times; thousands of records hold scores that follow the same law. Those of
+twenty attacks on a hundred targets are fewer, and their limit allows for it.
 """
 
 import math
@@ -21,12 +22,14 @@ from tapas.datasets import TabularDataset
 from tapas.generators import Generator
 from tapas.report import AuditPage
 from tapas.results import (
+    AuditedSubject,
     AuditRecord,
     BinaryLabelInferenceAttackSummary,
     Claim,
     Estimate,
     Findings,
     Gate,
+    MIAttackSummary,
     decide,
     leak,
 )
@@ -42,7 +45,8 @@ from tapas.threat_models import (
 
 BACKGROUND, TARGET = worst_case(3)
 AUDITS = 2000
-AUDITS_OF_MANY = 200
+AUDITS_OF_MANY = 500
+PLAYED_WHOLE = {1000: 200, 10_000: 40}
 
 
 def most_wrong(audits: int, error: float = 0.05) -> float:
@@ -78,6 +82,21 @@ def played(
     game = TargetedMIA(ExactDataKnowledge(BACKGROUND), TARGET, box, seed=seed)
     audit = Audit(game, [KnownEvent(mechanism)], 0, trials, max_failures=trials, **options)
     return audit.run(folder, n_jobs=1)
+
+
+def recorded(kind: str, seed: int, trials: int) -> AuditRecord:
+    """What such an audit records: scores drawn by the law that they follow."""
+    rng = np.random.default_rng([seed, trials])
+    member, epsilon = rng.permutation(trials) % 2 == 0, truth(kind)["epsilon"]
+    if kind == "ties":
+        scores = np.clip(np.floor(member + rng.laplace(size=trials)), -1, 2)
+    else:
+        scores = (member ^ (rng.random(trials) > expit(epsilon))).astype(float)
+    summary = MIAttackSummary(
+        member, scores >= 1, scores, kind, "KnownEvent", "D", "0", dependence="independent"
+    )
+    subject = AuditedSubject(kind, "audited", (summary,))
+    return AuditRecord("drawn", {}, "f00", seed, (subject,), claim=Claim(epsilon))
 
 
 class Noise(Generator):
@@ -198,6 +217,8 @@ def test_statements_of_a_few_audits() -> None:
     found = wrongs("responses", record)
     assert {"epsilon", "auc intervals", "tpr intervals", "words too strong", "band"} <= set(found)
     assert wrongs("nothing", played("responses", 1, 200))["leak in words"] == 1
+    assert wrongs("nothing", recorded("ties", 0, 1000))["claim"] == 0
+    assert wrongs("nothing", recorded("ties", 0, 1000))["auc intervals"] == 1
     many = wrongs("nothing", played_by_many(0, 2, 3, 20))
     assert many["audits"] == 1
     assert many["epsilon"] == 0
@@ -242,7 +263,7 @@ def test_statements_of_audits_that_are_looked_at_again(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::tapas.errors.TapasWarning")
 @pytest.mark.parametrize(
     ("attacks", "targets", "trials", "audits"),
-    [(5, 10, 20, AUDITS), (20, 100, 20, AUDITS_OF_MANY)],
+    [(5, 10, 100, AUDITS), (20, 100, 100, AUDITS_OF_MANY)],
 )
 def test_the_best_of_many_attacks_on_targets_that_share_releases(
     attacks: int, targets: int, trials: int, audits: int
@@ -255,9 +276,19 @@ def test_the_best_of_many_attacks_on_targets_that_share_releases(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["responses", "ties", "nothing"])
-@pytest.mark.parametrize(("trials", "audits"), [(1000, AUDITS_OF_MANY), (10_000, 40)])
-def test_statements_of_audits_of_many_trials(kind: str, trials: int, audits: int) -> None:
+@pytest.mark.parametrize("trials", PLAYED_WHOLE)
+def test_statements_of_audits_of_many_trials(kind: str, trials: int) -> None:
     found, claim = Counter[str](), Claim(truth(kind)["epsilon"])
-    for seed in range(audits):
+    for seed in range(PLAYED_WHOLE[trials]):
         found.update(wrongs(kind, played(kind, seed, trials, claim=claim)))
-    told(f"{kind}, {trials} trials", found, audits)
+    told(f"{kind}, {trials} trials", found, PLAYED_WHOLE[trials])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["responses", "ties", "nothing"])
+@pytest.mark.parametrize("trials", PLAYED_WHOLE)
+def test_statements_of_records_of_many_trials(kind: str, trials: int) -> None:
+    found = Counter[str]()
+    for seed in range(AUDITS):
+        found.update(wrongs(kind, recorded(kind, seed, trials)))
+    told(f"{kind}, records of {trials} trials", found)

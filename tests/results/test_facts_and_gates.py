@@ -18,6 +18,7 @@ from tapas.results import (
     Gate,
     MIAttackSummary,
     _facts,
+    _findings,
     decide,
     record_facts,
     summary_facts,
@@ -225,18 +226,20 @@ def test_a_claim_is_judged_by_the_certificate_that_all_attacks_share() -> None:
 
 def test_facts_of_a_record_are_computed_once(monkeypatch) -> None:
     calls = []
-    computed = _facts.summary_facts
-    monkeypatch.setattr(
-        _facts, "summary_facts", lambda *a, **k: calls.append(1) or computed(*a, **k)
-    )
+    for room, name in ((_facts, "_epsilon"), (_facts, "estimate"), (_findings, "judge_claim")):
+        computed = getattr(room, name)
+        monkeypatch.setattr(
+            room, name, lambda *a, name=name, by=computed: calls.append((name, a[0])) or by(*a)
+        )
     record = _record(
         _summary(1.0), claim=Claim(1.0), gates=(Gate("auc", 0.9), Gate("accuracy", 0.9))
     )
     for _ in range(2):
         decide(record)
         _ = Findings(record).best
-        record_facts(record)
-    assert len(calls) == 1
+        assert record_facts(record)[0].auc is not None
+        assert record_facts(record)[0].epsilon is not None
+    assert len(calls) == len(set(calls)) > 3
 
 
 @pytest.mark.parametrize("strength", [-2.0, 0.0, 0.3])

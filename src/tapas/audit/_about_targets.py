@@ -60,9 +60,10 @@ def _most_exposed(
     """Positions of the targets with the highest AUC of any attack."""
     best: dict[str, float] = {}
     for one in summaries:
-        if isinstance(one, BinaryLabelInferenceAttackSummary) and not np.isnan(one.auc):
-            name = str(one.target_id)
-            best[name] = max(best.get(name, 0.0), one.auc)
+        if isinstance(one, BinaryLabelInferenceAttackSummary):
+            name, area = str(one.target_id), one.auc
+            if not np.isnan(area):
+                best[name] = max(best.get(name, 0.0), area)
     known = [position for position, name in enumerate(targets) if name in best]
     return sorted(known, key=lambda position: -best[targets[position]])[:MOST_RECORDS]
 

@@ -190,7 +190,7 @@ def _facts(facts: SummaryFacts) -> dict[str, Any]:
         "target": facts.target,
         "trials": facts.trials,
         "dependence": str(facts.dependence),
-        **{m.fact: _estimate(facts.estimates.get(m.fact)) for m in MEASURES if m.fact},
+        **{m.fact: _estimate(facts.measured(m.fact)) for m in MEASURES if m.fact},
         "epsilon_at_least": None if facts.epsilon is None else _number(float(facts.epsilon)),
     }
 

@@ -88,13 +88,11 @@ def auc(labels: ArrayLike, scores: ArrayLike) -> float:
     truth, values = _outcomes(labels, scores)
     if _has_nan(values, "auc"):
         return float("nan")
-    curve = roc_curve(truth, values)
-    if not (curve.num_positive and curve.num_negative):
+    positive, negative = values[truth], np.sort(values[~truth])
+    if not (positive.size and negative.size):
         return 0.5
-    positives = np.diff(curve.tp, prepend=0)
-    negatives = np.diff(curve.fp, prepend=0)
-    wins = np.sum(negatives * (curve.tp - positives / 2))
-    return float(wins / (curve.num_positive * curve.num_negative))
+    below = negative.searchsorted(positive).sum() + negative.searchsorted(positive, "right").sum()
+    return float(below / 2 / (positive.size * negative.size))
 
 
 def tpr_at_fpr(labels: ArrayLike, scores: ArrayLike, fpr: float) -> OperatingPoint:

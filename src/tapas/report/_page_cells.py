@@ -44,7 +44,7 @@ class Cell:
 
 def measure_cell(measure: Measure, finding: Finding, facts: SummaryFacts) -> Cell:
     """Return a measure with its interval; where it is not defined, why."""
-    estimate = facts.estimates.get(measure.fact or "")
+    estimate = None if measure.fact is None else facts.measured(measure.fact)
     if estimate is None:
         why = "too few trials" if measure.is_defined_for(finding.summary) else MANY_VALUES
         return Cell("–", title=why)

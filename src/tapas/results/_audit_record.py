@@ -24,6 +24,7 @@ from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
 
 if TYPE_CHECKING:
+    from tapas.results._claims import ClaimOutcome
     from tapas.results._facts import SummaryFacts
 
 FORMAT = "tapas-audit"
@@ -218,8 +219,8 @@ class AuditRecord:
         passes no gate.
     format : int
         That of the file it was read from; those below 3 carry no digest.
-    known_facts : dict
-        Numbers that were computed from it already.
+    known_facts, known_claims : dict
+        Numbers that were computed from it already, and what was said of the claim.
     """
 
     title: str
@@ -234,6 +235,9 @@ class AuditRecord:
     complete: bool = True
     format: int = VERSION
     known_facts: dict[Hashable, "SummaryFacts"] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    known_claims: dict[float, "ClaimOutcome"] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 

@@ -4,18 +4,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import scipy
 
 from tapas._random import stream
 from tapas.results._measures import Measure
-from tapas.results._resampling import point_value, resampled_metrics
+from tapas.results._resampling import is_ours, point_value, resampled_metrics
 from tapas.stats import Dependence, Interval, percentile_interval, shared_confidence
 
 if TYPE_CHECKING:
     from tapas.results._label_inference import LabelInferenceAttackSummary
 
-__all__ = ["Estimate", "either_way", "estimate"]
+__all__ = ["Estimate", "estimate", "of_both_ways"]
 
 FEWEST_GROUPS = 10
 _FEWEST_RESAMPLES = 2000
@@ -39,36 +38,22 @@ class Estimate:
         return Estimate(centre + away, centre + nearest, centre + max(below, above))
 
 
-def either_way(
+def of_both_ways(
     measure: Measure, summary: "LabelInferenceAttackSummary", confidence: float
 ) -> Estimate | None:
-    """The same of an attacker who may turn every guess round, if that tells him more.
+    """The larger of the guesses as they are and turned round, which share the error.
 
-    Notes
-    -----
-    Assumes and Guarantees: as `estimate`; where the two directions have intervals of their own,
-    these share the error.
+    None where turned guesses have no interval of their own.
     """
-    if measure.turned is not None and summary.dependence not in _WITHOUT_CLOSED_FORM:
-        level = shared_confidence(confidence, 2)
-        one = estimate(measure, summary, level)
-        other = measure.turned(summary, shared_confidence(level, 1, summary.error_share))
-        if one is None or other is None:
-            return one
-        return Estimate(
-            *(
-                max(ends)
-                for ends in zip(
-                    (one.value, one.low, one.high),
-                    (other.value, other.low, other.high),
-                    strict=True,
-                )
-            )
-        )
-    found = estimate(measure, summary, confidence)
-    if found is None or measure.turns_about is None or summary.secret_kind != "binary":
-        return found
-    return found.turned_up(measure.turns_about)
+    if measure.turned is None or summary.dependence in _WITHOUT_CLOSED_FORM:
+        return None
+    level = shared_confidence(confidence, 2)
+    one = estimate(measure, summary, level)
+    other = measure.turned(summary, shared_confidence(level, 1, summary.error_share))
+    if one is None or other is None:
+        return one
+    ends = (one.value, other.value), (one.low, other.low), (one.high, other.high)
+    return Estimate(*(max(pair) for pair in ends))
 
 
 def estimate(
@@ -87,13 +72,16 @@ def estimate(
     """
     if not measure.is_defined_for(summary) or len(summary) == 0:
         return None
-    if measure.compares_worlds and len(np.unique(summary.labels)) < 2:
+    if measure.compares_worlds and summary.has_one_secret:
         return None
-    value = point_value(summary, measure)
     if summary.dependence is Dependence.UNKNOWN:
-        return Estimate(value, *measure.limits)
+        return Estimate(point_value(summary, measure), *measure.limits)
     confidence = shared_confidence(confidence, 1, summary.error_share)
     closed = _closed_form(measure, summary, confidence)
+    usual = closed is not None and not math.isnan(closed.value) and not measure.beside_inputs
+    if closed is not None and usual and is_ours(summary):
+        return Estimate(closed.value, closed.low, closed.high)
+    value = point_value(summary, measure)
     if math.isnan(value) and (closed is None or math.isnan(closed.value)):
         return None
     if closed is not None and (math.isnan(value) or math.isclose(closed.value, value)):

@@ -1,90 +1,151 @@
 """What a summary says, each number with the interval it deserves."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from tapas import stats
 from tapas.errors import StatisticsError
 from tapas.results._audit_record import AuditedSubject, AuditRecord
 from tapas.results._best_guess import best_guess
-from tapas.results._estimate import Estimate, estimate
+from tapas.results._estimate import Estimate, estimate, of_both_ways
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
     LabelInferenceAttackSummary,
 )
-from tapas.results._measures import LOW_FPR, MEASURES
+from tapas.results._measures import LOW_FPR, MEASURES, Measure
 from tapas.stats import Dependence
 
 __all__ = ["SummaryFacts", "facts_within", "judged_summaries", "record_facts", "summary_facts"]
 
 
+_MEASURED = {measure.fact: measure for measure in MEASURES if measure.fact is not None}
+
+
 @dataclass(frozen=True, eq=False)
 class SummaryFacts:
-    """One attack on one target, in numbers.
+    """One attack on one target, in numbers, each computed when it is first asked for.
 
     Attributes
     ----------
-    subject, role, attack, target, generator, dataset : str
-        What was attacked, and how.
-    trials : int
-    dependence : Dependence
-        How the trials depend on each other.
-    chance : float
-        Accuracy of the best guess without the release.
-    estimates : mapping of str to Estimate
-        Measures by the name that facts have for them (`Measure.fact`), those that are defined.
-    epsilon : EpsilonBound or None
-        The default certificate (`tapas.stats.certificate`), or the one-run bound where records
-        were decided by coins.
-    no_epsilon : str or None
-        Why there is no certificate.
+    summary : LabelInferenceAttackSummary
+    subject, role : str
+        What was attacked.
+    confidence : float
+        Of each interval on its own.
+    delta, family
+        Of the certificate of epsilon.
+    fpr : float
+        At which `tpr_at_low_fpr` is taken.
     """
 
+    summary: LabelInferenceAttackSummary
     subject: str
     role: str
-    attack: str
-    target: str
-    generator: str
-    dataset: str
-    trials: int
-    dependence: Dependence
-    chance: float
-    estimates: Mapping[str, Estimate]
-    epsilon: stats.EpsilonBound | None
-    no_epsilon: str | None
+    confidence: float
+    delta: float
+    family: str | None
+    fpr: float
+    _known: dict[str, Estimate | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def attack(self) -> str:
+        """Label of the attack."""
+        return str(self.summary.attack)
+
+    @property
+    def target(self) -> str:
+        """Name of the target."""
+        return str(self.summary.target_id)
+
+    @property
+    def generator(self) -> str:
+        """Name of the mechanism."""
+        return str(self.summary.generator)
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data."""
+        return str(self.summary.dataset)
+
+    @property
+    def trials(self) -> int:
+        """How many there are."""
+        return len(self.summary)
+
+    @property
+    def dependence(self) -> Dependence:
+        """How the trials depend on each other."""
+        return self.summary.dependence
+
+    @cached_property
+    def chance(self) -> float:
+        """Accuracy of the best guess without the release."""
+        return best_guess(self.summary)
+
+    @property
+    def epsilon(self) -> stats.EpsilonBound | None:
+        """The default certificate (`tapas.stats.certificate`); the one-run bound with coins."""
+        return self._certified[0]
+
+    @property
+    def no_epsilon(self) -> str | None:
+        """Why there is no certificate."""
+        return self._certified[1]
+
+    @cached_property
+    def _certified(self) -> tuple[stats.EpsilonBound | None, str | None]:
+        return _epsilon(self.summary, self.confidence, self.delta, self.family)
+
+    def measured(self, fact: str) -> Estimate | None:
+        """A measure by the name that facts have for it (`Measure.fact`), if it is defined."""
+        if fact not in self._known:
+            self._known[fact] = estimate(self._at(fact), self.summary, self.confidence)
+        return self._known[fact]
+
+    def either_way(self, fact: str) -> Estimate | None:
+        """The same of an attacker who may turn every guess round, if that tells him more."""
+        found, measure = self.measured(fact), self._at(fact)
+        both = of_both_ways(measure, self.summary, self.confidence)
+        if found is None or both is not None:
+            return both
+        if measure.turns_about is None or self.summary.secret_kind != "binary":
+            return found
+        return found.turned_up(measure.turns_about)
+
+    def _at(self, fact: str) -> Measure:
+        measure = _MEASURED[fact]
+        return measure if measure.at_fpr is None else measure.at_fpr(self.fpr)
 
     @property
     def accuracy(self) -> Estimate:
         """Share of right guesses."""
-        return self.estimates.get("accuracy", Estimate(math.nan, 0.0, 1.0))
+        return self.measured("accuracy") or Estimate(math.nan, 0.0, 1.0)
 
     @property
     def accuracy_gain(self) -> Estimate | None:
         """How far that is above the best guess without the release, of attributes."""
-        return self.estimates.get("accuracy_gain")
+        return self.measured("accuracy_gain")
 
     @property
     def advantage(self) -> Estimate | None:
         """True minus false positive rate."""
-        return self.estimates.get("advantage")
+        return self.measured("advantage")
 
     @property
     def auc(self) -> Estimate | None:
         """Area under the ROC curve."""
-        return self.estimates.get("auc")
+        return self.measured("auc")
 
     @property
     def inputs_auc(self) -> Estimate | None:
         """The same of what the inputs alone tell, where that is known."""
-        return self.estimates.get("inputs_auc")
+        return self.measured("inputs_auc")
 
     @property
     def auc_gain(self) -> Estimate | None:
         """How far the one is above the other."""
-        return self.estimates.get("auc_gain")
+        return self.measured("auc_gain")
 
     @property
     def told_by_inputs(self) -> bool:
@@ -94,7 +155,7 @@ class SummaryFacts:
     @property
     def tpr_at_low_fpr(self) -> Estimate | None:
         """True positive rate at a false positive rate of 1 %, or that asked for."""
-        return self.estimates.get("tpr_at_low_fpr")
+        return self.measured("tpr_at_low_fpr")
 
 
 def judged_summaries(subject: AuditedSubject) -> list[LabelInferenceAttackSummary]:
@@ -146,35 +207,7 @@ def summary_facts(
     fpr: float = LOW_FPR,
 ) -> SummaryFacts:
     """Facts of one summary."""
-    bound, reason = _epsilon(summary, confidence, delta, family)
-    return SummaryFacts(
-        subject=subject,
-        role=role,
-        attack=str(summary.attack),
-        target=str(summary.target_id),
-        generator=str(summary.generator),
-        dataset=str(summary.dataset),
-        trials=len(summary),
-        dependence=summary.dependence,
-        chance=best_guess(summary),
-        estimates=_estimates(summary, confidence, fpr),
-        epsilon=bound,
-        no_epsilon=reason,
-    )
-
-
-def _estimates(
-    summary: LabelInferenceAttackSummary, confidence: float, fpr: float
-) -> dict[str, Estimate]:
-    found = {}
-    for measure in MEASURES:
-        if measure.fact is None:
-            continue
-        at = measure if measure.at_fpr is None else measure.at_fpr(fpr)
-        value = estimate(at, summary, confidence)
-        if value is not None:
-            found[measure.fact] = value
-    return found
+    return SummaryFacts(summary, subject, role, confidence, delta, family, fpr)
 
 
 def _epsilon(
@@ -182,7 +215,7 @@ def _epsilon(
 ) -> tuple[stats.EpsilonBound | None, str | None]:
     if not isinstance(summary, BinaryLabelInferenceAttackSummary):
         return None, "the secret has more than two values"
-    if len(np.unique(summary.labels)) < 2:
+    if summary.has_one_secret:
         return None, "all trials have the same secret"
     try:
         bound = stats.certificate(summary, confidence=confidence, delta=delta, family=family).bound

@@ -149,10 +149,11 @@ class Findings:
     @cached_property
     def claim(self) -> ClaimOutcome:
         """What became of the claimed guarantee."""
-        summaries = [
-            finding.summary for finding in self.audited if finding.shared.epsilon is not None
-        ]
-        return judge_claim(self.record.claim, summaries, CONFIDENCE)
+        known = self.record.known_claims
+        if CONFIDENCE not in known:
+            certified = [one.summary for one in self.audited if one.shared.epsilon is not None]
+            known[CONFIDENCE] = judge_claim(self.record.claim, certified, CONFIDENCE)
+        return known[CONFIDENCE]
 
     @property
     def leaks(self) -> bool:

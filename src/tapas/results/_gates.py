@@ -5,13 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tapas.results._audit_record import AuditedSubject, AuditRecord, Gate
+from tapas.results._audit_record import AuditRecord, Gate
 from tapas.results._claims import ClaimOutcome
 from tapas.results._constant import unseen_targets
-from tapas.results._estimate import either_way
 from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
 from tapas.results._findings import Findings, shared_by_audited
-from tapas.results._label_inference import LabelInferenceAttackSummary
 from tapas.results._measures import MEASURES
 from tapas.results._people import exposed_people
 from tapas.results._rounding import rounded_down, rounded_up
@@ -133,7 +131,8 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
         for summary in judged_summaries(subject):
             about = f"target {summary.target_id}"
             where = f"{summary.attack} on {'all records' if summary.target_id == 'all' else about}"
-            interval = _ends(record, subject, summary, gate, confidence)
+            facts = facts_within(record, subject, summary, confidence=confidence, fpr=gate.fpr)
+            interval = _ends(facts, gate)
             if interval is None:
                 return _undecided(
                     gate,
@@ -141,7 +140,6 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
                     "values or of one only, or no inputs to compare with): limit accuracy_gain "
                     "instead",
                 )
-            facts = facts_within(record, subject, summary, confidence=confidence, fpr=gate.fpr)
             if gate.metric == "accuracy" and facts.accuracy_gain is not None:
                 where += f"; {100 * facts.chance:.3g}% without the release: limit accuracy_gain"
             more |= not summary.dependence.is_by_record
@@ -286,21 +284,13 @@ def _undecided(gate: Gate, words: str) -> GateOutcome:
     return GateOutcome(gate, "inconclusive", -math.inf, math.inf, words)
 
 
-def _ends(
-    record: AuditRecord,
-    subject: AuditedSubject,
-    summary: LabelInferenceAttackSummary,
-    gate: Gate,
-    confidence: float,
-) -> tuple[float, float] | None:
+def _ends(facts: SummaryFacts, gate: Gate) -> tuple[float, float] | None:
     """Ends of what is limited, whichever way round the attack is used."""
     measure = _LIMITED.get(gate.metric)
-    if measure is not None:
-        measure = measure if measure.at_fpr is None else measure.at_fpr(gate.fpr)
-        found = either_way(measure, summary, confidence)
+    if measure is not None and measure.fact is not None:
+        found = facts.either_way(measure.fact)
         return None if found is None else (found.low, found.high)
-    epsilon = facts_within(record, subject, summary, confidence=confidence).epsilon
-    return (0.0 if epsilon is None else float(epsilon)), math.inf
+    return (0.0 if facts.epsilon is None else float(facts.epsilon)), math.inf
 
 
 def _said(outcomes: tuple[GateOutcome, ...]) -> str:

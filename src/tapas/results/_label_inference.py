@@ -173,6 +173,11 @@ class LabelInferenceAttackSummary(AttackSummary):
         found.error_share = check_probability(error_share, "error_share")
         return found
 
+    @property
+    def has_one_secret(self) -> bool:
+        """Whether all trials have the same secret."""
+        return len(set(self.labels.tolist())) < 2
+
     def outcomes(self) -> metrics.Outcomes:
         """Its trials, ready to be counted many times."""
         return metrics.Outcomes(self.labels, self.predictions, self.scores)

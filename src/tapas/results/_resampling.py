@@ -16,7 +16,7 @@ from tapas.stats import Dependence
 if TYPE_CHECKING:
     from tapas.results._label_inference import LabelInferenceAttackSummary
 
-__all__ = ["named_metrics", "point_value", "resampled_metrics"]
+__all__ = ["is_ours", "named_metrics", "point_value", "resampled_metrics"]
 
 FloatArray = NDArray[np.float64]
 # A measure, or the name of a column that only the summary's own table has.
@@ -31,7 +31,7 @@ def named_metrics(
     A table that a subclass writes is the last word on what its columns hold.
     """
     measures = {m.name: m for m in MEASURES if m.is_defined_for(summary)}
-    if _is_ours(summary):
+    if is_ours(summary):
         shown = [name for name, m in measures.items() if summary.secret_kind in m.columns]
         return {name: measures[name] for name in (shown if names is None else names)}
     own = _own_table(summary)
@@ -73,7 +73,7 @@ def resampled_metrics(
     counted = {
         name: metric
         for name, metric in metrics.items()
-        if isinstance(metric, Measure) and metric.resampled is not None and _is_ours(summary)
+        if isinstance(metric, Measure) and metric.resampled is not None and is_ours(summary)
     }
     recomputed = {name: metric for name, metric in metrics.items() if name not in counted}
     outcomes = ordered.outcomes()
@@ -129,7 +129,7 @@ def _by_score(summary: "LabelInferenceAttackSummary") -> NDArray[np.intp]:
     return np.argsort(-summary.scores, kind="stable")
 
 
-def _is_ours(summary: "LabelInferenceAttackSummary") -> bool:
+def is_ours(summary: "LabelInferenceAttackSummary") -> bool:
     """Whether the class is one of this room; any other may define its metrics anew."""
     return type(summary).__module__.startswith("tapas.results.")
 

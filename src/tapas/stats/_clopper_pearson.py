@@ -11,10 +11,10 @@ FloatArray = NDArray[np.float64]
 
 
 def clopper_pearson_epsilon(
-    tp: FloatArray,
-    num_positive: FloatArray,
-    fp: FloatArray,
-    num_negative: FloatArray,
+    tp: int | FloatArray,
+    num_positive: int | FloatArray,
+    fp: int | FloatArray,
+    num_negative: int | FloatArray,
     alpha: float | FloatArray,
     delta: float,
 ) -> FloatArray:

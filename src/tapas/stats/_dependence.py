@@ -70,15 +70,13 @@ class Dependence(StrEnum):
         """What groups say: equal numbers mark trials that depend on each other, None says none."""
         if groups is None:
             return cls.INDEPENDENT
-        codes = np.asarray(groups)
-        found, places = np.unique(codes, return_inverse=True)
-        if found.size == codes.size:
+        codes, worlds = np.asarray(groups).tolist(), np.asarray(secrets).tolist()
+        number = len(set(codes))
+        if number == len(codes):
             return cls.INDEPENDENT
-        values, worlds = np.unique(np.asarray(secrets), return_inverse=True)
-        cells = np.unique(places.reshape(-1) * values.size + worlds.reshape(-1))
-        if cells.size == codes.size:
+        if len(set(zip(codes, worlds, strict=True))) == len(codes):
             return cls.PAIRS
-        return cls.ONE_RELEASE if found.size == 1 else cls.GROUPS
+        return cls.ONE_RELEASE if number == 1 else cls.GROUPS
 
     @property
     def is_by_record(self) -> bool:

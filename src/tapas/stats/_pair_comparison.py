@@ -1,5 +1,7 @@
 """How often a member scores above a non-member: one number that bounds epsilon."""
 
+from functools import lru_cache
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -28,10 +30,14 @@ def matched_wins(trials: Trials) -> tuple[int, int]:
         ones, zeros = ones[first], zeros[second]
     size = min(ones.size, zeros.size)
     gap = trials.scores[ones[:size]], trials.scores[zeros[:size]]
-    coins = stream(_TIES).random(size) < 0.5
-    return int(np.sum((gap[0] > gap[1]) | ((gap[0] == gap[1]) & coins))), size
+    tied = gap[0] == gap[1]
+    won = np.sum(gap[0] > gap[1])
+    if tied.any():
+        won += np.sum(tied & (stream(_TIES).random(size) < 0.5))
+    return int(won), size
 
 
+@lru_cache(maxsize=4096)
 def pair_epsilon(wins: float, pairs: int, alpha: float, delta: float) -> float:
     """Return the largest epsilon that allows no such share of wins, but for `alpha`.
 

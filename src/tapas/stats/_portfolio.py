@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from tapas._validate import check_probability
 from tapas.errors import StatisticsError
 from tapas.stats._bound import EpsilonBound
 from tapas.stats._buehler import buehler_epsilon
+from tapas.stats._clopper_pearson import clopper_pearson_epsilon
 from tapas.stats._counts import check_level
 from tapas.stats._epsilon import epsilon_lower_bound
 from tapas.stats._gaussian import check_gaussian_delta
@@ -191,8 +192,13 @@ def _event_bound(
     event = read.scores >= (-plan.threshold if plan.turned else plan.threshold)
     tp, positives = int(np.sum(event & read.labels)), int(np.sum(read.labels))
     fp, negatives = int(np.sum(event & ~read.labels)), int(np.sum(~read.labels))
-    if family is None and not read.paired:
-        alpha = 1 - (1 - error)  # as from a confidence
+    alpha = 1 - (1 - error)  # as from a confidence
+    if family is None and read.paired:
+        return (
+            _exact_bound(tp, positives, fp, negatives, alpha, delta),
+            _exact_bound(positives, positives, 0, negatives, alpha, delta),
+        )
+    if family is None:
         value = buehler_epsilon(tp, positives, fp, negatives, alpha, delta, reached[0])
         top = buehler_epsilon(positives, positives, 0, negatives, alpha, delta, reached[1])
         return value, top
@@ -203,10 +209,18 @@ def _event_bound(
         negatives,
         confidence=1 - error,
         delta=delta,
-        method="clopper-pearson" if family is None else family,
+        method=family,
         family=family,
     )
     return float(found), float(found.ceiling)
+
+
+@lru_cache(maxsize=4096)
+def _exact_bound(
+    tp: int, num_positive: int, fp: int, num_negative: int, alpha: float, delta: float
+) -> float:
+    """Clopper-Pearson's bound; targets of one audit mostly have the same few counts."""
+    return float(clopper_pearson_epsilon(tp, num_positive, fp, num_negative, alpha, delta))
 
 
 def _tail_bound(

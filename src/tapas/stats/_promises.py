@@ -17,6 +17,8 @@ __all__ = ["Plan", "plan_for"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+# Thresholds, and how many of each world reach them.
+_Curve = tuple[FloatArray, IntArray, IntArray]
 
 # Half a count more of either error: without it empty cells promise too much.
 _ADDED = 0.5
@@ -68,8 +70,10 @@ def plan_for(known: Trials, rest: Trials, alpha: float, delta: float) -> Plan:
     if min(*left, *sizes) == 0:
         return Plan(-np.inf, np.inf, "direct", False, known.paired, True)
     ways = [known, replace(known, scores=-known.scores)]
-    events = [_promised_event(way, left, alpha, delta) for way in ways]
-    others = [_promised_else(way, left, alpha, delta) for way in ways]
+    curves = [roc_counts(way.scores[way.labels], way.scores[~way.labels]) for way in ways]
+    read = list(zip(ways, curves, strict=True))
+    events = [_promised_event(way, curve, left, alpha, delta) for way, curve in read]
+    others = [_promised_else(way, curve, left, alpha, delta) for way, curve in read]
     few = min(sizes) < _FEW
     if known.paired and np.unique(known.scores).size <= sum(sizes) / 2:
         by_event = True
@@ -92,10 +96,12 @@ def plan_for(known: Trials, rest: Trials, alpha: float, delta: float) -> Plan:
     )
 
 
-def _promised_else(known: Trials, left: tuple[int, int], alpha: float, delta: float) -> float:
+def _promised_else(
+    known: Trials, curve: _Curve, left: tuple[int, int], alpha: float, delta: float
+) -> float:
     """What guesses in both tails promise, or the comparison of pairs."""
     if known.paired:
-        return _promised_pairs(known, left, alpha, delta)
+        return _promised_pairs(curve, left, alpha, delta)
     counted = [tails_of(known, {share: 1.0}).rings[0] for share in SHARES]
     guessed = np.array([ring.top + ring.bottom for ring in counted])
     rate = (np.array([ring.right for ring in counted]) + 1) / (guessed + 2)
@@ -105,8 +111,8 @@ def _promised_else(known: Trials, left: tuple[int, int], alpha: float, delta: fl
     return float(np.max(np.log(rate / (1 - rate)) - noise))
 
 
-def _promised_pairs(known: Trials, left: tuple[int, int], alpha: float, delta: float) -> float:
-    _, tp, fp = roc_counts(known.scores[known.labels], known.scores[~known.labels])
+def _promised_pairs(curve: _Curve, left: tuple[int, int], alpha: float, delta: float) -> float:
+    _, tp, fp = curve
     tpr, fpr = np.append(0.0, tp / tp[-1]), np.append(0.0, fp / fp[-1])
     area, size = float(np.trapezoid(tpr, fpr)), min(tp[-1], fp[-1])
     won = (area * size + 0.5) / (size + 1)
@@ -131,10 +137,12 @@ def _tail(scores: FloatArray, above: IntArray, thresholds: FloatArray) -> FloatA
     return np.where(above < most, np.minimum(beyond, seen), seen)
 
 
-def _promised_event(known: Trials, left: tuple[int, int], alpha: float, delta: float) -> _Event:
+def _promised_event(
+    known: Trials, curve: _Curve, left: tuple[int, int], alpha: float, delta: float
+) -> _Event:
     """The event that promises most on the trials that are left, if the rates stay as they are."""
     positive, negative = known.scores[known.labels], known.scores[~known.labels]
-    thresholds, tp, fp = roc_counts(positive, negative)
+    thresholds, tp, fp = curve
     misses = positive.size - tp
     fpr, fnr = _tail(negative, fp, thresholds), _tail(-positive, misses, -thresholds)
     fpr_high = upper_limit_table(left[1], alpha / 2)[np.rint(fpr * left[1]).astype(np.int64)]

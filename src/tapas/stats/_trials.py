@@ -57,7 +57,7 @@ class Trials:
 
     @cached_property
     def num_units(self) -> int:
-        return int(np.unique(self.units).size)
+        return len(set(self.units.tolist()))
 
     @property
     def unit_world(self) -> NDArray[np.bool_]:
@@ -121,7 +121,6 @@ def _read(summary: SummaryLike) -> Trials:
 
 
 def _by_first_appearance(groups: ArrayLike) -> NDArray[np.int64]:
-    _, first, codes = np.unique(np.asarray(groups), return_index=True, return_inverse=True)
-    rank = np.empty(first.size, dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(first.size)
-    return rank[codes.reshape(-1)]
+    seen: dict[object, int] = {}
+    codes = (seen.setdefault(group, len(seen)) for group in np.asarray(groups).tolist())
+    return np.fromiter(codes, dtype=np.int64)

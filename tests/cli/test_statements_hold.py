@@ -1,0 +1,200 @@
+"""Whole audits on the command line: verdicts in JSON and exit codes are wrong as rarely as stated.
+
+A generator of known epsilon is audited by its file, and releases that know nothing of the private
+table by `tapas release`. `pytest -m slow -s` prints how often each statement was wrong.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy.special import expit
+
+from tapas.cli._main import run
+from tapas.report import _page
+
+AUDITS, RELEASES = 2000, 500
+CODE = """
+import numpy as np
+from tapas.datasets import TabularDataset
+from tapas.generators import Generator
+
+
+class Answers(Generator):
+    def __init__(self, epsilon):
+        super().__init__()
+        self.epsilon = epsilon
+
+    def fit(self, dataset, random_state=None):
+        inside = (dataset.data["visits"] == 99).any()
+        lies = np.random.default_rng(random_state).random() > 1 / (1 + np.exp(-self.epsilon))
+        self.says, self.schema = inside ^ lies, dataset.description
+
+    def generate(self, num_samples, random_state=None):
+        rows = [["b", 99 if self.says else 5]] + [["a", 5]] * (num_samples - 1)
+        return TabularDataset(rows, self.schema)
+"""
+
+
+def limit(runs: int, error: float) -> float:
+    return error + 3 * math.sqrt(error * (1 - error) / runs)
+
+
+def audit_file(place: Path, epsilon: float, stated: float) -> None:
+    """An audit of one person whose answer is `epsilon` private; claim and gates say `stated`."""
+    (place / "answers.py").write_text(CODE)
+    people = pd.DataFrame({"ward": ["b", *"aabaab"], "visits": [99, 1, 2, 3, 4, 5, 6]})
+    people.to_csv(place / "people.csv", index=False)
+    values = {
+        "data": {"table": "people.csv", "targets": {"rows": [0]}},
+        "generator": {"use": "answers:Answers", "parameters": {"epsilon": epsilon}, "records": 2},
+        "knowledge": {"data": "exact"},
+        "attacks": [
+            {"use": "ClosestDistanceMIA", "parameters": {"criterion": ["threshold", -1e-9]}}
+        ],
+        "trials": {"train": 0, "test": 40},
+        "controls": False,
+        "claim": {"epsilon": stated},
+        "gates": [
+            {"metric": "epsilon", "at_most": stated},
+            {"metric": "auc", "at_most": float(expit(stated))},
+        ],
+    }
+    (place / "audit.yaml").write_text(yaml.safe_dump(values))
+
+
+def verdict(*arguments: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and the JSON file of a command."""
+    code = run([*arguments, "--json", "verdict.json"])
+    found = json.loads(Path("verdict.json").read_text())
+    assert found["exit_code"] == code
+    return code, found
+
+
+def misses(interval: dict[str, float], value: float) -> int:
+    return int(not interval["low"] <= value <= interval["high"])
+
+
+def wrong_of_run(seed: int, epsilon: float) -> Counter[str]:
+    """Which statements about an audit of this epsilon are wrong."""
+    code, found = verdict(
+        "run", "audit.yaml", "--quiet", "--set", f"seed={seed}", "--folder", f"run{seed}"
+    )
+    (result,), rate = found["results"], float(expit(epsilon))
+    gates = {gate["metric"]: gate["state"] for gate in found["gates"]}
+    failed = {name for name, state in gates.items() if state == "fail"}
+    contradicted = found["claim"]["state"] == "contradicted"
+    assert (code == 1) == (contradicted or bool(failed))
+    return Counter(
+        {
+            "runs": 1,
+            "epsilon": int(result["epsilon_at_least"] > epsilon),
+            "auc": misses(result["auc"], rate),
+            "accuracy": misses(result["accuracy"], rate),
+            "advantage": misses(result["advantage"], 2 * rate - 1),
+            "epsilon gate": int("epsilon" in failed),
+            "auc gate": int("auc" in failed),
+            "claim": int(contradicted),
+            "exit 1": int(code == 1),
+        }
+    )
+
+
+def null_files(seed: int, rows: int = 80) -> None:
+    """Three tables of one population; the release knows nothing of the others."""
+    rng = np.random.default_rng(seed)
+    for name in ("private", "holdout", "released"):
+        numbers = {f"n{i}": rng.integers(0, 4 + 4 * i, rows) for i in range(3)}
+        frame = pd.DataFrame({**numbers, "ward": rng.choice(list("abc"), rows)})
+        frame.to_csv(f"{name}.csv", index=False)
+
+
+def _name(result: dict[str, Any]) -> str:
+    return str(result["attack"]).partition("(")[0]
+
+
+def wrong_of_release(seed: int, copied: int = 0) -> Counter[str]:
+    """Which statements about a release are wrong, of which `copied` records are private ones."""
+    null_files(seed)
+    if copied:
+        private = pd.read_csv("private.csv")
+        pd.concat([private[:copied], pd.read_csv("released.csv")[copied:]]).to_csv(
+            "released.csv", index=False
+        )
+    attacks = [f"--attack={name}" for name in ("ClosestDistanceMIA", "DOMIAS")]
+    options = ["--no-controls", "--max-auc", "0.5", "--folder", f"files{seed}", "--seed", str(seed)]
+    code, found = verdict(
+        "release", "private.csv", "holdout.csv", "released.csv", *attacks, *options
+    )
+    assert (code == 1) == (found["gates"][0]["state"] == "fail")
+    (copies,) = found["copies"]
+    return Counter(
+        {
+            "runs": 1,
+            **{f"AUC of {_name(one)}": misses(one["auc"], 0.5) for one in found["results"]},
+            "auc gate, exit 1": int(code == 1),
+            "copies": int(copies["p_value"] <= 0.05),
+            "near copies": int(copies["near_p_value"] <= 0.05),
+        }
+    )
+
+
+def told(kind: str, runs: int, one: Callable[[int], Counter[str]]) -> Counter[str]:
+    found = Counter[str]()
+    for seed in range(runs):
+        found.update(one(seed))
+    print(f"{kind}: wrong in {runs} runs: {dict(found)}")  # noqa: T201
+    return found
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They state nothing, and take most of the time."""
+    monkeypatch.setattr(_page, "curve_figures", lambda findings: [])
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_wrong_statements_are_counted(place: Path) -> None:
+    audit_file(place, epsilon=8.0, stated=0.1)
+    found = wrong_of_run(0, 0.1)
+    assert min(found.values()) == 1
+    found = wrong_of_release(0, copied=40)
+    assert found["AUC of ClosestDistance"] == found["auc gate, exit 1"] == 1
+    assert found["copies"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize("epsilon", [1.0, 1e-9])
+def test_statements_about_a_generator(place: Path, epsilon: float) -> None:
+    audit_file(place, epsilon, epsilon)
+    found = told(f"epsilon {epsilon:g}", AUDITS, lambda seed: wrong_of_run(seed, epsilon))
+    exits = found.pop("exit 1")
+    assert max(count for name, count in found.items() if name != "runs") <= AUDITS * limit(
+        AUDITS, 0.05
+    )
+    # Either of two: what is said of epsilon, and the gate of the AUC.
+    assert exits <= AUDITS * limit(AUDITS, 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("without_pictures")
+def test_statements_about_releases_that_know_nothing(place: Path) -> None:
+    found = told("releases", RELEASES, wrong_of_release)
+    wrong = {name: count for name, count in found.items() if name != "runs"}
+    assert len(wrong) == 5
+    assert max(wrong.values()) <= RELEASES * limit(RELEASES, 0.05)
