@@ -61,6 +61,7 @@ PUBLIC = {
         MOST_RECORDS PAGE_FILES SUBGROUP VALUE
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome Copies
+        Cost
         Dependence Estimate ExposedRecords ExposureMap Finding Findings Gate GateOutcome
         JudgedRecords LabelInferenceAttackSummary LearningCurve MIAttackSummary Measure People
         RecordComparison RunState ScoreTable SummaryFacts TrialFailure Verdict append_verdict

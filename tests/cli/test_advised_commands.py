@@ -1,5 +1,6 @@
 """Commands that a page advises are pasted as they stand, from where the audit was run."""
 
+import json
 import re
 import shlex
 from html import unescape
@@ -92,8 +93,13 @@ def test_advice_about_a_model_works_and_compares(
     assert labels[-1] == "audits/model-labels-run"
     assert pasted(labels) == 0
     capsys.readouterr()
-    assert pasted(compare) == 0
-    assert "The strongest of either: LossMIA" in capsys.readouterr().out
+    assert pasted([*compare, "--json", "compared.json"]) == 0
+    told = capsys.readouterr().out
+    assert "The strongest of either: LossMIA" in told
+    assert "On records that it was not trained on, DecisionTreeClassifier is right in" in told
+    compared = json.loads(Path("compared.json").read_text())
+    assert compared["costs"][0]["part"] == "all"
+    assert compared["changes"][0]["kind"] == "strongest"
     record = AuditRecord.load("audits/model-labels-run")
     assert record.question["model"]["access"] == "labels"
     assert not [crash for subject in record.subjects for crash in subject.crashes]

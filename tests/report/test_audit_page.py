@@ -505,6 +505,70 @@ def test_intervals_of_differences_cover_zero_under_no_change():
     assert missed <= 9
 
 
+def test_an_attack_that_turned_round_is_not_worse():
+    """An AUC below one half tells as much as one as far above it."""
+    low, high = (record(subject(membership(s, trials=400))) for s in (-1.5, 1.5))
+    change = compare_records([low, high]).changes[0]
+    assert change.before.value < 0.2 < 0.8 < change.after.value
+    assert change.state == "unclear"
+    assert change.difference.value == pytest.approx(0.0, abs=0.02)
+    nothing = record(subject(membership(0.0, trials=400)))
+    assert compare_records([nothing, low]).changes[0].state == "worse"
+    assert compare_records([low, nothing]).changes[0].state == "better"
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.5, 0.5), (0.5, 0.52), (0.45, 0.55), (0.3, 0.6)])
+def test_differences_from_one_half_cover_the_true_one(before, after):
+    rng, error = np.random.default_rng(3), 0.03
+    seen = np.array([before, after]) + error * rng.normal(size=(2000, 2))
+    true = abs(after - 0.5) - abs(before - 0.5)
+    covered = 0
+    for pair in seen:
+        old, new = (Estimate(v, v - 1.96 * error, v + 1.96 * error).turned_up(0.5) for v in pair)
+        found = new.minus(old)
+        covered += found.low <= true <= found.high
+    assert covered / 2000 >= 0.94  # three standard errors below 95 %
+
+
+def performance(right, of_class):
+    return {
+        "slice": ["all", "class", "class"],
+        "value": ["all", "no", "yes"],
+        "train_accuracy": [1.0, 1.0, 1.0],
+        "test_accuracy": [right, 0.9, of_class],
+        "test_accuracy_low": [right - 0.02, 0.87, of_class - 0.05],
+        "test_accuracy_high": [right + 0.02, 0.93, of_class + 0.05],
+        "precision": [0.7, 0.8, 0.6],
+        "recall": [0.7, 0.9, of_class],
+    }
+
+
+def test_comparisons_say_what_a_remedy_costs_the_model():
+    old, new = (
+        record(subject(membership(s, trials=400), name=n, performance=performance(*right)))
+        for s, n, right in ((3, "a", (0.84, 0.52)), (0, "b", (0.83, 0.37)))
+    )
+    found = compare_records([old, new], ["v1", "v2"])
+    assert [(c.part, c.before.value, c.after.value) for c in found.costs] == [
+        ("all", 0.84, 0.83),
+        ("class: no", 0.9, 0.9),
+        ("class: yes", 0.52, 0.37),
+    ]
+    worst = found.costs[2].difference
+    assert worst.value == pytest.approx(-0.15)
+    assert worst.high == pytest.approx(-0.15 + math.hypot(0.05, 0.05))
+    page = ComparisonPage([old, new], ["v1", "v2"])
+    assert page.words[0].startswith("Better")
+    said = page.words[1]
+    assert "right in 84.0% before, 83.0% after" in said
+    assert "of class yes: 52.0% before, 37.0% after" in said
+    assert 'id="costs"' in page.html()
+    assert "-15.0 points" in Page(page.html()).words.replace("−", "-")
+    without = ComparisonPage([record(subject(membership(0.0)))] * 2)
+    assert 'id="costs"' not in without.html()
+    assert without.comparison.costs == ()
+
+
 def test_subjects_are_matched_by_name_where_there_are_several():
     names = ("a", "b")
     old = record(*(subject(membership(1.0), name=n) for n in names))

@@ -17,10 +17,14 @@ BELOW = Path("tapas-comparison")
     type=click.Path(path_type=Path),
     help="Folder of the page [below tapas-comparison, named after what is compared]",
 )
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the same.")
 @click.option("--fail-on-worse", is_flag=True, help="Leave with 1 if a result got worse.")
-def command(folders: tuple[Path, ...], output: Path | None, fail_on_worse: bool) -> int:
+def command(
+    folders: tuple[Path, ...], output: Path | None, json_file: Path | None, fail_on_worse: bool
+) -> int:
     """Compare two or more finished runs: what got better or worse, with intervals."""
     from tapas import report
+    from tapas.cli._outputs import write_comparison
     from tapas.results import AuditRecord
 
     if len(folders) < 2:
@@ -32,6 +36,8 @@ def command(folders: tuple[Path, ...], output: Path | None, fail_on_worse: bool)
         click.echo(line)
     click.echo(f"Report: {page.publish(output or _free(names, page.html()))[0]}")
     found = page.comparison
+    if json_file is not None:
+        write_comparison(json_file, found, page.words)
     worse = sum(found.count(name, "worse") for name in found.names[1:])
     return GATE_FAILED if fail_on_worse and worse else FINE
 

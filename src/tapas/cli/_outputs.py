@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,6 +16,7 @@ from tapas.results import (
     ClaimOutcome,
     Estimate,
     Findings,
+    RecordComparison,
     SummaryFacts,
     Verdict,
     as_plain_list,
@@ -133,6 +135,13 @@ def write_json(path: Path, record: AuditRecord, verdict: Verdict) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
+def write_comparison(path: Path, found: RecordComparison, words: Sequence[str]) -> None:
+    """Write what changed between records, and what it cost, as JSON."""
+    values = {"format": "tapas-comparison", "version": VERSION, "words": [*words]}
+    text = json.dumps(_finite(values | asdict(found)), indent=1, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
 def write_junit(path: Path, record: AuditRecord, verdict: Verdict) -> None:
     """Write the verdict as JUnit XML: a case per gate and for the claim, an error per crash."""
     suite = ElementTree.Element("testsuite", name=_clean(record.title))
@@ -216,6 +225,15 @@ def _estimate(estimate: Estimate | None) -> dict[str, float | None] | None:
         "low": _number(estimate.low),
         "high": _number(estimate.high),
     }
+
+
+def _finite(value: object) -> object:
+    """The same without numbers that are infinite or not defined."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return _number(value) if isinstance(value, float) else value
 
 
 def _number(value: float) -> float | None:

@@ -13,6 +13,8 @@ from tapas.report._page_words import Banner, banner
 from tapas.results import (
     AuditRecord,
     Change,
+    Cost,
+    Estimate,
     Findings,
     RecordComparison,
     compare_records,
@@ -60,6 +62,7 @@ class ComparisonPage(Report):
             banner=_banner(found),
             sides=[_side(n, r) for n, r in zip(found.names, self._findings, strict=True)],
             rows=[(change.role, _row(change)) for change in changes],
+            costs=[_cost(cost) for cost in found.costs],
             several=len(found.names) > 2,
             tones=_TONES,
             figure=self._figure(),
@@ -124,6 +127,7 @@ def _side(name: str, findings: Findings) -> dict[str, Any]:
 
 def _row(change: Change) -> tuple[Cell, ...]:
     share = change.metric in ("accuracy", "copied")
+    hint = "above 0: leaks more than before; below 0: leaks less"
     target = change.target or "all records"
     return (
         Cell(change.record, kind="text"),
@@ -132,21 +136,31 @@ def _row(change: Change) -> tuple[Cell, ...]:
         Cell(f"{target}: {change.attribute}" if change.attribute else target, kind="text"),
         estimate_cell(change.before, share=share),
         estimate_cell(change.after, share=share),
-        _difference(change, share),
+        _difference(change.difference, share, hint),
         Cell(change.state, kind="state"),
         Cell(f"{_epsilon(change.epsilon_before)} → {_epsilon(change.epsilon_after)}"),
     )
 
 
-def _difference(change: Change, share: bool) -> Cell:
+def _cost(cost: Cost) -> tuple[Cell, ...]:
+    return (
+        Cell(cost.record, kind="text"),
+        Cell(cost.subject, kind="text"),
+        Cell(cost.part, kind="text"),
+        estimate_cell(cost.before, share=True),
+        estimate_cell(cost.after, share=True),
+        _difference(cost.difference, True, "below 0: right less often than before"),
+    )
+
+
+def _difference(found: Estimate, share: bool, hint: str) -> Cell:
     scale, digits, unit = (100, 1, " points") if share else (1, 2, "")
-    found = change.difference
     sign = "+" if found.value > 0 else ""
     return Cell(
         f"{sign}{rounded(scale * found.value, digits)}{unit}",
         f"{rounded_down(scale * found.low, digits)} to {rounded_up(scale * found.high, digits)}",
         repr(found.value),
-        "above 0: leaks more than before; below 0: leaks less",
+        hint,
     )
 
 

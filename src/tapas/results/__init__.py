@@ -12,6 +12,7 @@ from tapas.results._changes import Change, RecordComparison, compare_records
 from tapas.results._claims import ClaimOutcome, judge_claim
 from tapas.results._constant import constant_scores
 from tapas.results._copies import Copies
+from tapas.results._costs import Cost
 from tapas.results._estimate import Estimate, estimate
 from tapas.results._exposed_records import (
     MOST_RECORDS,
@@ -81,6 +82,7 @@ __all__ = [
     "Claim",
     "ClaimOutcome",
     "Copies",
+    "Cost",
     "Dependence",
     "Estimate",
     "ExposedRecords",

@@ -1,18 +1,19 @@
 """What changed between audits, each difference with its interval."""
 
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from tapas.errors import ConfigError
 from tapas.results._audit_record import AuditRecord
 from tapas.results._copies import Copies
+from tapas.results._costs import Cost, costs_between, costs_in_words
 from tapas.results._estimate import Estimate
 from tapas.results._facts import summary_facts
 from tapas.results._findings import CONFIDENCE, Finding, Findings
 from tapas.results._people import mean_over_people
+from tapas.results._question_changes import question_differences
 from tapas.stats import clopper_pearson, shared_confidence
 
 __all__ = ["Change", "RecordComparison", "compare_records"]
@@ -40,7 +41,8 @@ class Change:
     metric : {"auc", "accuracy", "copied"}
         Higher is worse for privacy.
     before, after, difference : Estimate
-        Intervals hold together over all changes of the comparison.
+        Intervals hold together over all changes of the comparison. An AUC below one half tells as
+        much as one as far above it: what differs is how far they are from one half.
     epsilon_before, epsilon_after : float or None
         Certified lower bounds, each with 95 % confidence on its own; their difference
         bounds nothing.
@@ -92,6 +94,9 @@ class RecordComparison:
         Results that only one record has.
     questions : tuple of (name, path, before, after)
         Where the questions differ.
+    costs : tuple of Cost
+        What became of the accuracy of models on records that they were not trained on. It counts
+        neither as better nor as worse.
     confidence : float
         Of all intervals of differences together.
     """
@@ -100,6 +105,7 @@ class RecordComparison:
     changes: tuple[Change, ...]
     unmatched: tuple[tuple[str, str], ...]
     questions: tuple[tuple[str, str, str, str], ...]
+    costs: tuple[Cost, ...] = ()
     confidence: float = CONFIDENCE
 
     @property
@@ -126,6 +132,7 @@ class RecordComparison:
             f"{self.count(name, 'worse')} got worse (more leaks), {self.count(name, 'better')} got "
             f"better, {self.count(name, 'unclear')} did not change clearly."
             + "".join(self._instead(name, kind) for kind in _INSTEAD if kind in kinds)
+            + costs_in_words([cost for cost in self.costs if cost.record == name])
         )
 
     def _instead(self, name: str, kind: Kind) -> str:
@@ -168,6 +175,7 @@ def compare_records(
     first, *others = (Findings(record) for record in records)
     pairs: list[_Pair] = []
     copied: list[tuple[str, str, Copies, Copies]] = []
+    costs: list[Cost] = []
     unmatched: list[tuple[str, str]] = []
     for label, later in zip(labels[1:], others, strict=True):
         key = _matching(first, later)
@@ -184,6 +192,7 @@ def compare_records(
             found += [_Pair(label, *pair, "strongest", both) for pair in _strongest(*both)]
         pairs += found
         copied += [(label, *both_copies) for both_copies in _copied(first, later)]
+        costs += costs_between(label, first.record, later.record)
         unmatched += [(labels[0], _text(old[k])) for k in reversed(old) if k not in new]
         unmatched += [(label, _text(new[k])) for k in reversed(new) if k not in old]
     level = shared_confidence(CONFIDENCE, max(1, len(pairs) + len(copied)))
@@ -193,10 +202,10 @@ def compare_records(
     questions = [
         (label, *line)
         for label, record in zip(labels[1:], records[1:], strict=True)
-        for line in _differences(*_without_digests(records[0].question, record.question))
+        for line in question_differences(records[0].question, record.question)
     ]
     return RecordComparison(
-        labels, tuple(changes), tuple(dict.fromkeys(unmatched)), tuple(questions)
+        labels, tuple(changes), tuple(dict.fromkeys(unmatched)), tuple(questions), tuple(costs)
     )
 
 
@@ -281,7 +290,8 @@ def _change(pair: _Pair, level: float) -> Change:
     old, new = pair.old, pair.new
     metric, left, right = _estimates(pair, level)
     attack, target = _compared(pair)
-    difference = _difference(left, right)
+    told = [one.turned_up(0.5) if metric == "auc" else one for one in (left, right)]
+    difference = told[1].minus(told[0])
     certified = pair.kind != "mean"
     return Change(
         record=pair.label,
@@ -318,7 +328,7 @@ def _change_of_copies(
     label: str, subject: str, before: Copies, after: Copies, level: float
 ) -> Change:
     left, right = (_share_copied(copies, level) for copies in (before, after))
-    difference = _difference(left, right)
+    difference = right.minus(left)
     return Change(
         record=label,
         subject=subject,
@@ -353,53 +363,8 @@ def _epsilon(result: Finding) -> float | None:
     return None if result.own.epsilon is None else float(result.own.epsilon)
 
 
-def _difference(before: Estimate, after: Estimate) -> Estimate:
-    value = after.value - before.value
-    if math.isnan(value):
-        return Estimate(value, -1.0, 1.0)
-    down = math.hypot(after.value - after.low, before.high - before.value)
-    up = math.hypot(after.high - after.value, before.value - before.low)
-    return Estimate(value, value - down, value + up)
-
-
 def _text(result: Finding) -> str:
     parts = [result.own.subject, result.own.attack]
     parts += [f"target {result.target}"] if result.target else []
     parts += [result.attribute] if result.attribute else []
     return ", ".join(parts)
-
-
-def _differences(before: object, after: object, path: str = "") -> Iterator[tuple[str, str, str]]:
-    if isinstance(before, dict) and isinstance(after, dict):
-        for name in dict.fromkeys([*before, *after]):
-            below = f"{path}.{name}" if path else str(name)
-            yield from _differences(before.get(name), after.get(name), below)
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for place, (left, right) in enumerate(zip(before, after, strict=True)):
-            yield from _differences(left, right, f"{path}[{place}]")
-    elif before != after:
-        yield path, _short(before), _short(after)
-
-
-def _without_digests(
-    before: dict[str, Any], after: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Questions without digests of tables as they were encoded, where both have those of files.
-
-    The encoding of one table depends on the others that it is described with.
-    """
-    if not (before.get("inputs") and after.get("inputs")):
-        return before, after
-    return _without_digest(before), _without_digest(after)
-
-
-def _without_digest(question: dict[str, Any]) -> dict[str, Any]:
-    data = question.get("data")
-    if not isinstance(data, dict):
-        return question
-    return {**question, "data": {key: data[key] for key in data if key != "digest"}}
-
-
-def _short(value: object) -> str:
-    text = "nothing" if value is None else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 120 else text[:119] + "…"

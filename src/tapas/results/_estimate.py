@@ -37,6 +37,15 @@ class Estimate:
         away = abs(self.value - centre)
         return Estimate(centre + away, centre + nearest, centre + max(below, above))
 
+    def minus(self, other: "Estimate") -> "Estimate":
+        """The difference; distances to the ends are squared and added (Zou and Donner 2008)."""
+        value = self.value - other.value
+        if math.isnan(value):
+            return Estimate(value, -1.0, 1.0)
+        down = math.hypot(self.value - self.low, other.high - other.value)
+        up = math.hypot(self.high - self.value, other.value - other.low)
+        return Estimate(value, value - down, value + up)
+
 
 def of_both_ways(
     measure: Measure, summary: "LabelInferenceAttackSummary", confidence: float
