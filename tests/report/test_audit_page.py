@@ -469,6 +469,42 @@ def test_controls_have_a_section_only_where_there_are_some():
     assert "There are no controls" in without
 
 
+def beside_inputs(shift):
+    """A leak beside inputs that tell the sides apart by so many standard deviations."""
+    labels = np.tile([1, 0], 300)
+    noise = np.repeat(np.random.default_rng(7).normal(size=300), 2)
+    inputs = 1 / (1 + np.exp(-shift * (labels - 0.5) - noise))
+    return record(
+        subject(membership(3.0, trials=600, inputs_alone=inputs, dependence="one release"))
+    )
+
+
+def test_a_split_is_called_unfit_on_strong_evidence_only():
+    unfit, may_differ = "this split is unfit for an audit", "may differ a little"
+    for shift, told, said, unsaid in (
+        (0.0, False, "", (unfit, may_differ)),
+        (0.22, True, may_differ, (unfit,)),
+        (1.0, True, unfit, (may_differ,)),
+    ):
+        found = beside_inputs(shift)
+        facts = Findings(found).best.shared
+        assert (facts.told_by_inputs, facts.split_is_unfit) == (told, said == unfit)
+        words = Page(AuditPage(found).html()).words
+        assert said in words
+        assert not any(text in words for text in unsaid)
+
+
+def test_a_guess_from_the_inputs_is_called_one():
+    """Guessing between as many members as others is right in half of the records."""
+    assert "guessing: 50.0%" in Page(AuditPage(beside_inputs(0.0)).html()).words
+    found = beside_inputs(1.0)
+    share = f"{100 * Findings(found).best.shared.chance:.1f}%"
+    words = Page(AuditPage(found).html()).words
+    assert share != "50.0%"
+    assert f"best guess from the inputs alone, without the model: {share}" in words
+    assert f"guessing: {share}" not in words
+
+
 # -- comparisons ---------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "MANY_VALUES",
     "Cell",
     "Mark",
+    "best_guess_words",
     "epsilon_cell",
     "estimate_cell",
     "measure_cell",
@@ -55,11 +56,19 @@ def measure_cell(measure: Measure, finding: Finding, facts: SummaryFacts) -> Cel
 
 def _hint(measure: Measure, finding: Finding, estimate: Estimate) -> str:
     if measure.name == "accuracy":
-        who = "the best guess without the release" if finding.attribute else "guessing"
-        return f"{who} is right in {percent(finding.own.chance)}"
+        return f"{best_guess_words(finding)} is right in {percent(finding.own.chance)}"
     if measure.chance is not None and estimate.high < measure.chance:
         return "below guessing: the scores point the wrong way round"
     return ""
+
+
+def best_guess_words(finding: Finding) -> str:
+    """Return what guesses best without the release."""
+    if finding.attribute:
+        return "the best guess without the release"
+    if finding.is_guessed_from_inputs:
+        return "best guess from the inputs alone, without the model"
+    return "guessing"
 
 
 def _mark(measure: Measure, estimate: Estimate) -> Mark | None:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from tapas.report._page_cells import best_guess_words
 from tapas.report._page_copies import copies_sentences, with_copies
 from tapas.report._page_numbers import between, bound, counted, percent
 from tapas.results import (
@@ -168,7 +169,7 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
             "name": f"Accuracy of {'the strongest attack' if _leaks(facts) else facts.attack}",
             "value": right,
             "interval": interval,
-            "note": f"{_best_guess(best)}: {percent(facts.chance)}; higher is worse",
+            "note": f"{best_guess_words(best)}: {percent(facts.chance)}; higher is worse",
         }
     ]
     if facts.accuracy_gain is not None:
@@ -282,7 +283,7 @@ def _achieved(best: Finding, guessed: str) -> str:
     right, interval = between(facts.accuracy, share=True)
     words = _named(facts) + f" against target {best.target}" * bool(best.target)
     words += f", was right in {right} of its {'trials' if best.target else 'records'} "
-    words += f"({interval}; {_best_guess(best)}: {percent(facts.chance)})"
+    words += f"({interval}; {best_guess_words(best)}: {percent(facts.chance)})"
     if facts.auc is not None:
         area, ends = between(facts.auc)
         below = f"; {_EITHER_WAY}" if facts.auc.value < 0.5 else ""
@@ -302,10 +303,6 @@ def _named(facts: SummaryFacts) -> str:
     return f"The one whose {measure} comes nearest to showing a leak, {facts.attack}"
 
 
-def _best_guess(best: Finding) -> str:
-    return "the best guess without the release" if best.attribute else "guessing"
-
-
 def _beside_inputs(best: Finding) -> str:
     """What the inputs alone tell, and what that means for the result."""
     facts = best.shared
@@ -317,7 +314,12 @@ def _beside_inputs(best: Finding) -> str:
         f"The inputs alone, without the model, reach an AUC of {area} ({ends}); the attack gains "
         f"{gain} ({gained}) beyond that, and only this is the model's doing."
     )
-    if facts.told_by_inputs and not best.attribute:
+    if facts.told_by_inputs and not best.attribute and not facts.split_is_unfit:
+        words += (
+            " Members and non-members may differ a little, but as much is seen now and then where "
+            "they were drawn from the same source at random."
+        )
+    elif facts.told_by_inputs and not best.attribute:
         words += (
             " Members and non-members do not come from one distribution: this split is unfit for "
             "an audit. Compare with records drawn at random from the same source."

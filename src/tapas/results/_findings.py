@@ -55,6 +55,14 @@ class Finding:
         return min(self.num_negative, len(self.summary) - self.num_negative)
 
     @property
+    def is_guessed_from_inputs(self) -> bool:
+        """Whether inputs without the release tell more than always saying the commoner secret."""
+        if not self.is_binary:
+            return False
+        total = len(self.summary)
+        return round(self.own.chance * total) > total - self.fewest_of_a_secret
+
+    @property
     def attribute(self) -> str:
         """Name of the attribute that was guessed; empty for membership."""
         return str(self.summary.sensitive_attribute)
