@@ -14,6 +14,9 @@ from tapas.stats._counts import check_counts, check_level, plain
 __all__ = ["Interval", "advantage_interval", "clopper_pearson"]
 
 
+_STEPS = 100
+
+
 class Interval(NamedTuple):
     """Both ends of an interval and the value they surround.
 
@@ -104,34 +107,34 @@ def upper_limit_table(n: int, tail: float) -> NDArray[np.float64]:
 def advantage_interval(
     tp: int, num_positive: int, fp: int, num_negative: int, *, confidence: float = 0.95
 ) -> Interval:
-    """Return Newcombe's interval for the advantage TPR - FPR.
+    """Return exact limits of the advantage TPR - FPR.
 
     Notes
     -----
     Assumes: the trials of each world are independent, the worlds too.
-    Guarantees: coverage close to `confidence` on average over the rates (it is
-    an approximate interval that combines two Wilson intervals), never an end
-    outside [-1, 1]. A world without trials gives [-1, 1] around NaN.
+    Guarantees: coverage of at least `confidence` for all rates and numbers of
+    trials: rates are left out where the exact one-sided p-values of the two
+    worlds, multiplied, are too small by Fisher's rule. A world without trials
+    gives [-1, 1] around NaN.
 
     References
     ----------
-    Newcombe, Statistics in Medicine 17 (1998), method 10.
+    Fisher, Statistical Methods for Research Workers (1932), section 21.1.
     """
     check_counts([tp, fp], [num_positive, num_negative], ("tp, fp", "trials"))
     alpha = check_level(confidence)
     if num_positive == 0 or num_negative == 0:
         return WidenedInterval(-1.0, 1.0, math.nan)
-    tpr, tpr_low, tpr_high = _wilson(tp, num_positive, alpha)
-    fpr, fpr_low, fpr_high = _wilson(fp, num_negative, alpha)
-    value = tpr - fpr
-    low = value - math.hypot(tpr - tpr_low, fpr_high - fpr)
-    high = value + math.hypot(tpr_high - tpr, fpr - fpr_low)
-    return Interval(max(-1.0, low), min(1.0, high), value)
+    low = _least_difference(int(tp), int(num_positive), int(fp), int(num_negative), alpha / 2)
+    high = -_least_difference(int(fp), int(num_negative), int(tp), int(num_positive), alpha / 2)
+    return Interval(low, high, tp / num_positive - fp / num_negative)
 
 
-def _wilson(k: int, n: int, alpha: float) -> tuple[float, float, float]:
-    z = -float(scipy.special.ndtri(alpha / 2))
-    rate = k / n
-    centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    return rate, min(rate, centre - half), max(rate, centre + half)
+@lru_cache(maxsize=4096)
+def _least_difference(k: int, n: int, other: int, others: int, tail: float) -> float:
+    """Return a lower limit of the difference of two rates, which fails with at most `tail`."""
+    least = math.exp(-float(scipy.special.chdtri(4, tail)) / 2)
+    # How the product is divided between the two; between two steps the worse of either.
+    mine = np.geomspace(least, 1.0, _STEPS)
+    low = lower_limit(k, n, mine[:-1])
+    return float(np.min(low - upper_limit(other, others, least / mine[1:])))
