@@ -48,3 +48,17 @@ def as_sampler(random_state: RandomSource) -> np.random.Generator | np.random.Ra
 
 def as_generator(random_state: RandomSource) -> np.random.Generator:
     return ambient_rng() if random_state is None else np.random.default_rng(random_state)
+
+
+def disjoint_draws(
+    number: int, size: int, num_rows: int, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """Rows of so many samples, disjoint until all are used up; then rows are shuffled anew."""
+    per_pass = num_rows // size if size else 1
+    drawn: list[np.ndarray] = []
+    for sample in range(number):
+        block = sample % per_pass
+        if block == 0:
+            order = rng.permutation(num_rows)
+        drawn.append(order[block * size : (block + 1) * size])
+    return drawn

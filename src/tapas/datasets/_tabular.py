@@ -1,10 +1,9 @@
 """Tables and records: the data that a release is made from, and the release itself."""
 
-import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from tapas.datasets._columns import OTHER
 from tapas.datasets._csv_writing import table_to_csv
 from tapas.datasets._dataset import Dataset
 from tapas.datasets._description import DataDescription
-from tapas.datasets._encoding import EncodedTable, encode_frame, numeric_matrix
+from tapas.datasets._encoding import EncodedTable, encode_frame
 from tapas.datasets._files import (
     locate,
     read_csv_text,
@@ -33,11 +32,13 @@ from tapas.datasets._rows import (
     as_positions,
     as_sampler,
     checked_positions,
+    disjoint_draws,
 )
+from tapas.datasets._table_forms import TableForms
 from tapas.errors import RecordError, SchemaError
 
 
-class TabularDataset(Dataset):
+class TabularDataset(TableForms, Dataset):
     """A table whose values agree with its description.
 
     Values are validated and encoded when the dataset is made; `data` materialises a data frame
@@ -67,13 +68,7 @@ class TabularDataset(Dataset):
             )
         self.description = description.with_other() if unknown == OTHER else description
         frame = frame_in_schema_order(data, self.description)
-        self._frame: pd.DataFrame | None = None
-        self._handed_out = False
-        self._numeric: np.ndarray | None = None
-        self._gathered: Gathered | None = None
-        self._table: EncodedTable | None = encode_frame(
-            frame, self.description.parsed, unknown=unknown
-        )
+        self._rebind(encode_frame(frame, self.description.parsed, unknown=unknown))
 
     # -- making ------------------------------------------------------------------------------
 
@@ -82,8 +77,7 @@ class TabularDataset(Dataset):
         """Wrap an encoded table without touching its values."""
         dataset = object.__new__(TabularDataset)
         dataset.description = description
-        dataset._frame, dataset._handed_out, dataset._numeric = None, False, None
-        dataset._table, dataset._gathered = table, None
+        dataset._rebind(table)
         return dataset
 
     @classmethod
@@ -170,64 +164,7 @@ class TabularDataset(Dataset):
         write_text(f"{filepath}.csv", self.write_to_string(header=header))
         self.description.to_json(f"{filepath}.json")
 
-    # -- the two forms -----------------------------------------------------------------------
-
-    @property
-    def data(self) -> pd.DataFrame:
-        """The values as a data frame."""
-        if self._frame is None:
-            self._frame = self.table.to_frame()
-        self._handed_out, self._table, self._numeric = True, None, None
-        return self._frame
-
-    @data.setter
-    def data(self, frame: pd.DataFrame) -> None:
-        self._frame, self._handed_out = frame, True
-        self._table, self._gathered, self._numeric = None, None, None
-
-    @property
-    def table(self) -> EncodedTable:
-        """The encoded values."""
-        if self._table is not None:
-            return self._table
-        if self._gathered is not None:
-            self._rebind(self._gathered.table())
-            return self.table
-        frame: pd.DataFrame = self._frame
-        table = encode_frame(
-            frame_in_schema_order(frame, self.description), self.description.parsed
-        )
-        # While somebody else holds the frame it may still change, so it stays the truth.
-        # Two references are ours: the attribute and the local name; one is the call's.
-        if not self._handed_out or sys.getrefcount(frame) <= 3:
-            self._table, self._frame, self._handed_out = table, None, False
-        return table
-
-    @property
-    def as_numeric(self) -> np.ndarray:
-        """Float matrix, ``len(self)`` x ``description.encoded_dim``, in schema order.
-
-        Categories are one-hot, ordered categories their rank, dates days and datetimes seconds
-        since the epoch. A missing number is NaN, a missing category has no 1 in its block.
-        """
-        return self.numeric().copy()
-
-    def numeric(self) -> np.ndarray:
-        """Like `as_numeric` but shared and cached: do not write to it."""
-        table = self.table
-        if self._table is not table:
-            return numeric_matrix(table)
-        if self._numeric is None:
-            self._numeric = numeric_matrix(table)
-            self._numeric.setflags(write=False)
-        return self._numeric
-
     # -- records -----------------------------------------------------------------------------
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether every value is missing; rows that are only named stay so."""
-        return (self.table if self._gathered is None else self._gathered).is_blank
 
     def take(self, positions: RecordIds, *, reset_index: bool = False) -> "TabularDataset":
         """Gather rows by position, repeats allowed."""
@@ -325,14 +262,8 @@ class TabularDataset(Dataset):
             raise RecordError(
                 f"cannot draw subsets of {sample_size} rows from a dataset of {len(self)}"
             )
-        rng = as_generator(random_state)
-        per_pass = len(self) // sample_size if sample_size else 1
-        table, drawn = self.table, []
-        for number in range(n):
-            block = number % per_pass
-            if block == 0:
-                order = rng.permutation(len(table))
-            drawn.append(order[block * sample_size : (block + 1) * sample_size])
+        table = self.table
+        drawn = disjoint_draws(n, sample_size, len(table), as_generator(random_state))
         subsets = [self._like(table.take(rows)) for rows in drawn]
         if drop_records:
             keep = np.setdiff1d(np.arange(len(table)), np.concatenate([*drawn, []]).astype(int))
@@ -392,11 +323,6 @@ class TabularDataset(Dataset):
         for position, label in enumerate(table.index):
             yield TabularRecord.from_table_row(table.take([position]), self.description, label)
 
-    def __len__(self) -> int:
-        if self._frame is not None:
-            return len(self._frame)
-        return len(self.table if self._gathered is None else self._gathered)
-
     def __contains__(self, record: object) -> bool:
         if not isinstance(record, TabularDataset) or len(record) != 1:
             raise ValueError("only a dataset of exactly one record can be looked for with 'in'")
@@ -410,23 +336,6 @@ class TabularDataset(Dataset):
         )
 
     # -- inside ------------------------------------------------------------------------------
-
-    def __copy__(self) -> Self:
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        if self._handed_out:
-            # The twin must not follow in-place changes made through the original's frame.
-            twin._frame, twin._table, twin._handed_out = None, self.table, False
-        return twin
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.__copy__()
-
-    def __getstate__(self) -> dict[str, Any]:
-        table = self.table
-        state = self.__dict__.copy()
-        state.update(_table=table, _frame=None, _handed_out=False, _numeric=None)
-        return state
 
     def _like(self, table: EncodedTable) -> "TabularDataset":
         return TabularDataset.from_table(table, self.description)
@@ -442,10 +351,6 @@ class TabularDataset(Dataset):
             return self._holding(self._gathered.take(where, reset_index=reset_index))
         rows = np.where(where < 0, where + len(self), where)
         return self._holding(Gathered(self.table, None, rows, as_in_base=not reset_index))
-
-    def _rebind(self, table: EncodedTable) -> None:
-        self._table, self._gathered, self._frame = table, None, None
-        self._handed_out, self._numeric = False, None
 
     def _finish(self, table: EncodedTable, in_place: bool) -> "TabularDataset | None":
         if not in_place:
