@@ -29,7 +29,9 @@ from tapas.threat_models import (
     ModelMIA,
     ModelPropertyInference,
     NoBoxKnowledge,
+    ObservedAIA,
     ObservedMIA,
+    PredictionsMIA,
     QuasiIdentifierKnowledge,
     TargetedAIA,
     TargetedMIA,
@@ -148,13 +150,24 @@ def _write_releases(made: Any, place: Path) -> None:
     pd.DataFrame(rows).to_csv(place / "labels.csv", index=False)
 
 
-def observed_mia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+def _observed(leaky: bool, data: int) -> tuple[TabularDataset, ...]:
+    """A release, members, others, and a reference; the release is of members where it leaks."""
     everyone = _population(data)
-    members, others = everyone.take(range(100)), everyone.take(range(100, 200))
-    release = members if leaky else everyone.take(range(200, 300))
+    members, others, more, reference = (
+        everyone.take(range(start, start + 100)) for start in range(0, 400, 100)
+    )
+    release = members if leaky else more
     shuffled = release.take(np.random.default_rng(data).permutation(len(release)))
-    reference = everyone.take(range(300, 400))
-    return ObservedMIA(shuffled, members, others, reference, seed=seed)
+    return shuffled, members, others, reference
+
+
+def observed_mia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    return ObservedMIA(*_observed(leaky, data), seed=seed)
+
+
+def observed_aia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    release, members, others, reference = _observed(leaky, data)
+    return ObservedAIA(release, members, others, "ward", reference=reference, seed=seed)
 
 
 @lru_cache
@@ -183,6 +196,24 @@ def model_mia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatMode
 
 def model_mia_with_shadows(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
     return _model_mia(leaky, seed, data, trainer=_forest(), num_shadows=8, known_share=0.2)
+
+
+def predictions_mia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
+    """What a model said of members and others, and what other models did."""
+    X, y = (part[: 2 * RECORDS] for part in _records(data))
+    members = np.arange(len(y)) < RECORDS
+    coins = np.random.default_rng(data).random((8, len(y))) < 0.5
+    learnt = members if leaky else coins[0]
+    scores = [_forest().fit(X[mask], y[mask]).predict_proba(X) for mask in (learnt, *coins)]
+    return PredictionsMIA(
+        scores[0],
+        y,
+        members,
+        reference_scores=np.stack(scores[1:]),
+        reference_members=coins,
+        known_share=0.2,
+        seed=seed,
+    )
 
 
 def model_aia(leaky: bool, seed: int, data: int, folder: Path) -> GameThreatModel:
@@ -281,8 +312,10 @@ GAMES = {
     "CanaryMIA": SmallGame(canary_mia, 6, 1),
     "ImportedMIA": SmallGame(imported_mia),
     "ObservedMIA": SmallGame(observed_mia),
+    "ObservedAIA": SmallGame(observed_aia),
     "ModelMIA": SmallGame(model_mia),
     "ModelMIA with shadow models": SmallGame(model_mia_with_shadows),
+    "PredictionsMIA": SmallGame(predictions_mia),
     "ModelAIA": SmallGame(model_aia),
     "ModelPropertyInference": SmallGame(property_inference, 30, 30),
 }
