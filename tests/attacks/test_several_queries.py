@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from model_boards import RNG, fitted, gaussian_game, observed, references
 from sklearn.tree import DecisionTreeClassifier
-from test_model_attacks import RNG, fitted, gaussian_game, observed, references
 
 from tapas.attacks import RMIA, LiRA, RehearsedMIA
 from tapas.attacks.models._several_queries import MOST_QUERIES, copies_of, moved

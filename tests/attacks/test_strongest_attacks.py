@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from model_boards import RNG, fitted, gaussian_game, observed, references
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from test_model_attacks import RNG, fitted, gaussian_game, observed, references
 
 from tapas.attacks import (
     RMIA,
