@@ -9,7 +9,7 @@ from tapas.audit._bounds import Limits, declared_bounds
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names, accepts
-from tapas.audit._config_parts import GeneratorPart
+from tapas.audit._config_subjects import GeneratorPart
 from tapas.audit._tables import Tables
 from tapas.audit._targets import Drawn, draw_targets, private_records
 from tapas.compat import GameThreatModel

@@ -13,7 +13,7 @@ from tapas.audit._audit import Subject
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
-from tapas.audit._config_parts import EndpointPart, ModelPart
+from tapas.audit._config_subjects import EndpointPart, ModelPart
 from tapas.audit._tables import Tables
 from tapas.audit._targets import draw_targets
 from tapas.compat import GameThreatModel

@@ -9,25 +9,22 @@ from pydantic import BeforeValidator, Field, NonNegativeInt, ValidationError, mo
 
 from tapas.audit._config_changes import changed_values
 from tapas.audit._config_complaints import complaint
-from tapas.audit._config_parts import (
+from tapas.audit._config_data import DataPart
+from tapas.audit._config_parts import Component, Part, bare_goal, exactly_one, given, listed
+from tapas.audit._config_questions import (
     ClaimPart,
-    Component,
-    DataPart,
     GatePart,
-    Generator,
     GoalPart,
-    ImportedPart,
     KnowledgePart,
     MembershipPart,
+    TrialsPart,
+)
+from tapas.audit._config_subjects import (
+    Generator,
+    ImportedPart,
     ModelPart,
-    Part,
     PredictionsPart,
     ReleasePart,
-    TrialsPart,
-    bare_goal,
-    exactly_one,
-    given,
-    listed,
 )
 from tapas.audit._config_yaml import Document
 from tapas.errors import ConfigError

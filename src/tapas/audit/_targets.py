@@ -9,8 +9,9 @@ import pandas as pd
 from tapas._random import Parts, part_stream
 from tapas._validate import listing
 from tapas.audit._config import AuditFile
+from tapas.audit._config_data import TargetsPart
 from tapas.audit._config_names import Names
-from tapas.audit._config_parts import KnowledgePart, TargetsPart
+from tapas.audit._config_questions import KnowledgePart
 from tapas.datasets import TabularDataset, most_isolated, rare_combinations
 from tapas.errors import ConfigError, TapasError
 
