@@ -17,7 +17,6 @@ from tapas.generators._accounting import (
     gaussian_variance,
     rho_from_epsilon,
     rho_from_epsilon_classical,
-    rho_from_pure,
 )
 
 EPSILONS = st.floats(1e-3, 50)
@@ -61,7 +60,6 @@ def test_the_classical_rho_solves_its_equation(epsilon, delta):
 
 
 def test_steps_have_the_published_costs():
-    assert rho_from_pure(2.0) == 2.0
     assert exponential_epsilon(0.5) == 2.0
     assert gaussian_variance(0.5, 9.0) == 9.0
 

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tapas.errors import ConfigError
 from tapas.generators._discretise import Bins, decimals_of
 
 NUMBERS = st.floats(-1e6, 1e6)
@@ -57,7 +56,7 @@ def test_few_distinct_numbers_are_bins():
 
 
 def test_whole_numbers_are_drawn_uniformly_from_their_bin():
-    bins = Bins.from_edges(np.array([0.0, 3, 10]), decimals=0)
+    bins = Bins(np.array([0.0, 3]), np.array([3.0, 10]), decimals=0)
     drawn = bins.draw(np.repeat([0, 1], 30_000), np.random.default_rng(0))
     shares = [np.bincount(part.astype(int), minlength=11) / 30_000 for part in np.split(drawn, 2)]
     assert np.allclose(shares[0], np.repeat([1 / 3, 0], [3, 8]), atol=0.02)
@@ -65,20 +64,15 @@ def test_whole_numbers_are_drawn_uniformly_from_their_bin():
 
 
 def test_values_on_an_edge_belong_to_the_upper_bin():
-    bins = Bins.from_edges(np.array([0.0, 1, 2]))
+    bins = Bins(np.array([0.0, 1]), np.array([1.0, 2]))
     assert bins.encode(np.array([0, 0.99, 1, 2, 5])).tolist() == [0, 0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("low", [1.5, -1.5, 0.0, 5e-324, 1e-323, 1e300])
 def test_an_edge_and_the_number_next_to_it_lie_in_different_bins(low):
     edge, top = np.nextafter(low, 1e308), 1.5e308
-    bins = Bins.from_edges(np.array([low, edge, top]))
+    bins = Bins(np.array([low, edge]), np.array([edge, top]))
     assert bins.encode(np.array([low, edge, top])).tolist() == [0, 1, 1]
-
-
-def test_edges_must_increase():
-    with pytest.raises(ConfigError, match="increasing"):
-        Bins.from_edges(np.array([0.0, 0.0]))
 
 
 def test_no_numbers_make_no_bins():

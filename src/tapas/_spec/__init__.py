@@ -4,9 +4,8 @@ A spec may only err towards "different". What cannot be compared with certainty 
 doubt, and whoever keeps work under a spec does not reuse it then.
 """
 
-from tapas._spec._attributes import attributes_of
 from tapas._spec._plain import Plain, differences, digest_of
-from tapas._spec._reader import SpecifiesItself
+from tapas._spec._reader import SpecifiesItself, attributes_of
 from tapas._spec._spec import Spec, spec_of
 
 __all__ = [

@@ -1,19 +1,26 @@
 """Code of the user's own: as it is written, with what it refers to."""
 
+import dis
 import importlib.util
 import sys
+import sysconfig
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 from types import CodeType, FunctionType, ModuleType
 
 import numpy as np
 
-from tapas._spec._own_code import content_of, is_installed, is_own, names_in, path_of
 from tapas._spec._plain import Plain, digest_of
 
+_INSTALLED = tuple(
+    {
+        Path(sysconfig.get_paths()[key]).resolve()
+        for key in ("stdlib", "platstdlib", "purelib", "platlib")
+    }
+)
 _CODE = (FunctionType, staticmethod, classmethod, property, cached_property, type, ModuleType)
 
 
@@ -31,7 +38,7 @@ class CodeReader(ABC):
 
     def class_source(self, cls: type) -> str | None:
         """Digest of what a class and its ancestors define in code of the user's own."""
-        own = [ancestor for ancestor in cls.__mro__ if is_own(ancestor.__module__)]
+        own = [ancestor for ancestor in cls.__mro__ if _is_own(ancestor.__module__)]
         if not own or id(cls) in self._code or not self.reads_code:
             return None
         self._code.add(id(cls))
@@ -67,18 +74,18 @@ class CodeReader(ABC):
         wrapped = getattr(value, "__wrapped__", None)
         if isinstance(wrapped, FunctionType):
             return [path_of(type(value)), self.function(wrapped, where)]
-        if is_own(type(value).__module__) and not is_constant(value):
+        if _is_own(type(value).__module__) and not _is_constant(value):
             return [path_of(type(value)), self.class_source(type(value))]
         return self.describe(value, where)
 
     def function(self, function: FunctionType, where: str) -> Plain:
         """A function by its code, defaults, what it closes over and own code that it names."""
         name = f"{function.__module__}.{function.__qualname__}"
-        if not is_own(function.__module__) or id(function.__code__) in self._code:
+        if not _is_own(function.__module__) or id(function.__code__) in self._code:
             return {"path": name}
         self._code.add(id(function.__code__))
         try:
-            cells = [content_of(cell) for cell in function.__closure__ or ()]
+            cells = [_content_of(cell) for cell in function.__closure__ or ()]
             inside: list[Plain] = [
                 self._code_of(function.__code__, where),
                 self.describe(function.__defaults__, where),
@@ -114,10 +121,10 @@ class CodeReader(ABC):
         known = function.__globals__
         used: list[Plain] = [
             [name, self._referred(known[name], f"{where}.{name}")]
-            for name in names_in(function.__code__, "LOAD_GLOBAL", "LOAD_NAME")
+            for name in _names_in(function.__code__, "LOAD_GLOBAL", "LOAD_NAME")
             if name in known
         ]
-        return used + [self._imported(name) for name in names_in(function.__code__, "IMPORT_NAME")]
+        return used + [self._imported(name) for name in _names_in(function.__code__, "IMPORT_NAME")]
 
     def _imported(self, name: str) -> Plain:
         """A module that a function imports when it runs."""
@@ -126,7 +133,7 @@ class CodeReader(ABC):
         found = importlib.util.find_spec(name.partition(".")[0]) if name else None
         if found is None or found.origin is None or not found.has_location:
             return name
-        if is_installed(found.origin):
+        if _is_installed(found.origin):
             return name
         if "." in name:
             self.doubts.append(f"module {name} is not imported yet")
@@ -135,14 +142,14 @@ class CodeReader(ABC):
     def module(self, module: ModuleType) -> Plain:
         """An own module by its file, its values and the own modules that it uses."""
         name, file = module.__name__, getattr(module, "__file__", None)
-        if not is_own(name) or file is None or id(module) in self._code:
+        if not _is_own(name) or file is None or id(module) in self._code:
             return name
         self._code.add(id(module))
         held = [(key, vars(module)[key]) for key in sorted(vars(module)) if key[:2] != "__"]
         return [
             name,
             self._file(file),
-            [[key, self.describe(value, key)] for key, value in held if is_constant(value)],
+            [[key, self.describe(value, key)] for key, value in held if _is_constant(value)],
             [self.module(other) for _, other in held if isinstance(other, ModuleType)],
         ]
 
@@ -154,8 +161,47 @@ class CodeReader(ABC):
             return None
 
 
-def is_constant(value: object) -> bool:
+def _is_constant(value: object) -> bool:
     """Whether it is a value, rather than an object with a life of its own."""
     plain = (bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, np.ndarray)
     frozen = getattr(getattr(type(value), "__dataclass_params__", None), "frozen", False)
     return value is None or isinstance(value, (*plain, Enum, PurePath)) or bool(frozen)
+
+
+def _is_own(module_name: str | None) -> bool:
+    """Whether code is the user's own: neither Python's, nor an installed package's, nor ours."""
+    if module_name is None:
+        return True
+    if module_name.partition(".")[0] in ("tapas", "builtins"):
+        return False
+    module = sys.modules.get(module_name)
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return module_name == "__main__" or module is None
+    return not _is_installed(file)
+
+
+@lru_cache(maxsize=4096)
+def _is_installed(file: str) -> bool:
+    place = Path(file).resolve()
+    return any(place.is_relative_to(root) for root in _INSTALLED)
+
+
+def path_of(thing: type) -> str:
+    return f"{thing.__module__}.{thing.__qualname__}"
+
+
+def _names_in(code: CodeType, *steps: str) -> list[str]:
+    """Names that some steps of code use, its inner functions included."""
+    used = {str(step.argval) for step in dis.get_instructions(code) if step.opname in steps}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            used.update(_names_in(constant, *steps))
+    return sorted(used)
+
+
+def _content_of(cell: object) -> object:
+    try:
+        return cell.cell_contents  # type: ignore[attr-defined]
+    except ValueError:
+        return None

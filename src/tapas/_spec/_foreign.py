@@ -1,7 +1,7 @@
 """How tables of pandas and tensors of torch are described; neither is imported before it is met."""
 
+from tapas._spec._code import path_of
 from tapas._spec._kinds import Describe, Reader
-from tapas._spec._own_code import path_of
 from tapas._spec._plain import Plain, digest_of
 
 

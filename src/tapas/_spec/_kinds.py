@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tapas._spec._own_code import path_of
+from tapas._spec._code import path_of
 from tapas._spec._plain import Plain, as_text, digest_of
 
 

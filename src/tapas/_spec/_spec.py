@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from tapas._spec._own_code import path_of
+from tapas._spec._code import path_of
 from tapas._spec._plain import Plain, digest_of
 from tapas._spec._reader import ValueReader
 

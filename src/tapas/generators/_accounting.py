@@ -141,11 +141,6 @@ def rho_from_epsilon_classical(epsilon: float, delta: float) -> float:
     return root**2
 
 
-def rho_from_pure(epsilon: float) -> float:
-    """The zCDP of an epsilon-DP step: ``epsilon**2 / 2`` (Bun and Steinke 2016)."""
-    return check_positive(epsilon, "epsilon") ** 2 / 2
-
-
 def exponential_epsilon(rho: float) -> float:
     """The epsilon of an exponential mechanism that costs `rho`: ``sqrt(8 rho)``.
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tapas._validate import check_count
-from tapas.errors import ConfigError
 
 MOST_DECIMALS = 6
 
@@ -47,18 +46,6 @@ class Bins:
         starts = np.flatnonzero(np.diff(np.floor(middle * num_bins), prepend=-1))
         ends = np.append(starts[1:], len(distinct)) - 1
         return cls(distinct[starts], distinct[ends], decimals)
-
-    @classmethod
-    def from_edges(cls, edges: np.ndarray, *, decimals: int | None = None) -> "Bins":
-        """Bins between neighbouring edges, which need not come from the data.
-
-        With ``decimals=0`` a bin holds the whole numbers from its lower edge up to, and not
-        including, its upper one; the last bin includes both.
-        """
-        cuts = np.asarray(edges, dtype=np.float64)
-        if cuts.ndim != 1 or len(cuts) < 2 or not np.all(np.diff(cuts) > 0):
-            raise ConfigError(f"edges must be at least two increasing numbers, got {edges!r}")
-        return cls(cuts[:-1].copy(), cuts[1:].copy(), decimals)
 
     def encode(self, values: np.ndarray) -> np.ndarray:
         """Number of the bin of each value, the nearest one for values outside; -1 for NaN."""

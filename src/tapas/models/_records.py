@@ -172,10 +172,6 @@ class Records:
             keys = keys * np.uint64(0x9E3779B97F4A7C15) + _value_keys(column)
         return keys
 
-    def overlap(self, other: "Records") -> int:
-        """How many of these records, labels included, also occur in `other`."""
-        return int(np.isin(self.row_keys(), other.row_keys()).sum())
-
     def _all_categorical(self) -> tuple[Hashable, ...]:
         unknown = [name for name in self.categorical if name not in self.columns]
         if unknown:
