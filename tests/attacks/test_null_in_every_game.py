@@ -1,0 +1,268 @@
+"""Every attack in every game it fits, where nothing can leak: 0.5 is missed as rarely as stated.
+
+Attacks of one game look at the same trials. Attacks on models that tell members, and the strongest
+of those that learn from many releases, have nulls of their own beside this file.
+"""
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import test_model_null_calibration
+import test_null_calibration
+from scipy.stats import t
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KernelDensity
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+import tapas.attacks
+from tapas.attacks import (
+    DOMIAS,
+    Attack,
+    ClosestDistanceAIA,
+    ClosestDistanceMIA,
+    ConfidenceAIA,
+    EnsembleAttack,
+    FeatureBasedSetClassifier,
+    GenLRA,
+    GroundhogAttack,
+    ImputationAIA,
+    InferenceAttack,
+    LabelOnlyAIA,
+    LikelihoodAttack,
+    LinkabilityAttack,
+    LocalNeighbourhoodAttack,
+    LocalNeighboursWithReference,
+    MarginalsAttack,
+    NaiveSetFeature,
+    NearnessAttack,
+    ProbabilityEstimationAttack,
+    PropertyClassifier,
+    QueryAttack,
+    ReconstructionAttack,
+    RecordEnsembleAttack,
+    ShadowModellingAttack,
+    SinglingOutAttack,
+    SubsetAttack,
+    SyntheticPredictorAttack,
+)
+from tapas.audit import Audit
+from tapas.datasets import TabularDataset, load_sample
+from tapas.generators import BayesianNetwork
+from tapas.results import AuditRecord, BinaryLabelInferenceAttackSummary, record_facts
+from tapas.stats import mean_auc_influences
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    ModelAIA,
+    ModelPropertyInference,
+    ObservedAIA,
+    ObservedMIA,
+    QuasiIdentifierKnowledge,
+    TargetedAIA,
+    TargetedMIA,
+    WhiteBoxKnowledge,
+)
+
+SEEDS = 200
+TRAIN, TEST, RECORDS, TARGETS = 20, 40, 24, 4
+COLUMN = "Sex"
+COLUMNS = [COLUMN, "Age", "Region", "Occupation"]
+
+
+class OfOthers(BayesianNetwork):
+    """Learns from other people once for all, whatever it is given."""
+
+    def __init__(self, others: TabularDataset) -> None:
+        super().__init__(degree=1)
+        super().fit(others)
+
+    def fit(self, dataset: Any, random_state: Any = None) -> Any:
+        return self
+
+
+def forest() -> ShadowModellingAttack:
+    return ShadowModellingAttack(
+        FeatureBasedSetClassifier(NaiveSetFeature(), RandomForestClassifier(10, random_state=0))
+    )
+
+
+def on_records() -> list[Attack]:
+    """Membership of records, from one release or many."""
+    return [
+        ClosestDistanceMIA(),
+        LocalNeighbourhoodAttack(radius=1),
+        ProbabilityEstimationAttack(KernelDensity(bandwidth=0.5), "accuracy"),
+        DOMIAS(),
+        GenLRA(),
+        LocalNeighboursWithReference(),
+        RecordEnsembleAttack(),
+        SinglingOutAttack(),
+        LinkabilityAttack(),
+        InferenceAttack(),
+    ]
+
+
+def on_attributes() -> list[Attack]:
+    """Values, from one release or many."""
+    guess = SyntheticPredictorAttack(LogisticRegression(), "accuracy")
+    return [ClosestDistanceAIA(), LocalNeighbourhoodAttack(radius=1), guess]
+
+
+ATTACKS: dict[str, Callable[[], list[Attack]]] = {
+    "membership": lambda: [*on_records(), GroundhogAttack(), forest()],
+    "attribute": lambda: [
+        *on_attributes(),
+        GroundhogAttack(),
+        forest(),
+        QueryAttack(30, RandomForestClassifier(20)),
+        SubsetAttack(),
+        NearnessAttack(),
+        EnsembleAttack(),
+        LikelihoodAttack(),
+        ReconstructionAttack(),
+    ],
+    "files": lambda: [*on_records(), MarginalsAttack()],
+    "values in files": on_attributes,
+    "attribute of a model": lambda: [
+        ConfidenceAIA(),
+        LabelOnlyAIA(),
+        ImputationAIA(),
+    ],
+    "property": lambda: [PropertyClassifier()],
+}
+
+
+def people(seed: int, *sizes: int) -> list[TabularDataset]:
+    data = load_sample("census", sum(sizes), seed=seed).view(columns=COLUMNS)
+    order = np.random.default_rng(seed).permutation(len(data))
+    return [data.take(rows) for rows in np.split(order, np.cumsum(sizes)[:-1])]
+
+
+def played(game: str, seed: int, attacks: Sequence[Attack]) -> AuditRecord:
+    """An audit of what knows nothing of the secret."""
+    if game == "files":
+        return Audit(ObservedMIA(*people(seed, 60, 80, 80), seed=seed), attacks).run(n_jobs=1)
+    if game == "values in files":
+        model = ObservedAIA(*people(seed, 60, 80, 80), COLUMN, seed=seed)
+        return Audit(model, attacks).run(n_jobs=1)
+    if game == "attribute of a model":
+        return Audit(of_a_model(seed), attacks).run(n_jobs=1)
+    if game == "property":
+        return Audit(of_a_property(seed), attacks, 30, TEST).run(n_jobs=1)
+    rest, others, some = people(seed, 200, 100, 60)
+    targets = some.take(np.flatnonzero(~some.data.duplicated())[:TARGETS])
+    box = WhiteBoxKnowledge(OfOthers(others), RECORDS)
+    if game == "membership":
+        known = AuxiliaryDataKnowledge(rest, num_training_records=RECORDS, seed=seed)
+        threat = TargetedMIA(known, targets, box, seed=seed, n_jobs=1)
+    else:
+        told = QuasiIdentifierKnowledge(rest, num_training_records=RECORDS, seed=seed)
+        values = sorted(set(rest.data[COLUMN].dropna()))[:2]
+        threat = TargetedAIA(told, targets, COLUMN, values, box, seed=seed, n_jobs=1)
+    return Audit(threat, attacks, TRAIN, TEST).run(n_jobs=1)
+
+
+def of_a_model(seed: int) -> ModelAIA:
+    """The value is independent of all that the model sees, which was trained on others."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(size=500),
+            "z": rng.normal(size=500),
+            "secret": rng.choice(["a", "b"], 500),
+        }
+    )
+    y = rng.integers(0, 3, 500)
+    columns = make_column_transformer((OneHotEncoder(), ["secret"]), remainder="passthrough")
+    model = make_pipeline(columns, DecisionTreeClassifier(max_depth=5, random_state=0))
+    others, members, known = slice(0, 150), slice(150, 300), slice(300, 500)
+    model.fit(frame[others], y[others])
+    population = frame[known].reset_index(drop=True), y[known]
+    judged = frame[members].reset_index(drop=True), y[members]
+    return ModelAIA(model, judged, "secret", population=population, seed=seed)
+
+
+def of_a_property(seed: int) -> ModelPropertyInference:
+    """A property that the records do not show."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(600, 3))
+    y = (X[:, 0] + rng.normal(size=600) > 0).astype(int)
+    marked = rng.random(600) < 0.5
+    return ModelPropertyInference(LogisticRegression(), (X, y), marked, num_records=60, seed=seed)
+
+
+def missed(record: AuditRecord) -> dict[str, bool]:
+    """Whether the interval of each attack's AUC, over targets where they are several, misses."""
+    by_attack: dict[str, list[BinaryLabelInferenceAttackSummary]] = {}
+    for one in record.subjects[0].summaries:
+        assert isinstance(one, BinaryLabelInferenceAttackSummary)
+        by_attack.setdefault(str(one.attack), []).append(one)
+    if max(map(len, by_attack.values())) == 1:
+        return {f.attack: not f.auc.low <= 0.5 <= f.auc.high for f in record_facts(record) if f.auc}
+    return {name: _mean_misses(mine) for name, mine in by_attack.items()}
+
+
+def _mean_misses(mine: list[BinaryLabelInferenceAttackSummary]) -> bool:
+    scores = np.stack([np.asarray(one.scores, dtype=float) for one in mine], axis=1)
+    members = np.stack([one.labels.astype(bool) for one in mine], axis=1)
+    groups = mine[0].groups if mine[0].groups is not None else np.arange(len(scores))
+    mean, parts = mean_auc_influences(scores, members, groups)
+    reach = t.ppf(0.975, len(parts) - 1) * np.sqrt((parts**2).sum())
+    return bool(abs(mean - 0.5) > reach + 1e-12)
+
+
+def counted(game: str, seeds: range) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for seed in seeds:
+        found.update({k: int(v) for k, v in missed(played(game, seed, ATTACKS[game]())).items()})
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("game", ATTACKS)
+def test_attacks_are_at_chance_as_often_as_stated(game: str) -> None:
+    found = counted(game, range(SEEDS))
+    print(f"{game}: 0.5 missed in {SEEDS}: {dict(found)}")  # noqa: T201
+    assert len(found) == len(ATTACKS[game]())
+    most = SEEDS * 0.05 + 3 * np.sqrt(SEEDS * 0.05 * 0.95)
+    assert {name: count for name, count in found.items() if count > most} == {}
+
+
+def test_every_attack_has_a_null_in_every_game_that_it_fits() -> None:
+    covered = {(type(one).__name__, game) for game, made in ATTACKS.items() for one in made()}
+    covered |= {(type(one).__name__, "membership") for one in test_null_calibration.attacks()}
+    for kind in ("known", "references"):
+        made = test_model_null_calibration.attacks_of(kind)
+        covered |= {(type(one).__name__, "membership of a model") for one in made}
+    named = (getattr(tapas.attacks, name) for name in tapas.attacks.__all__)
+    kinds = [one for one in named if inspect.isclass(one) and issubclass(one, Attack)]
+    bases = {"Attack", "TrainableThresholdAttack"}
+    known = {name for name, _ in covered}
+    assert {one.__name__ for one in kinds} - bases == known
+    examples = {type(one): one for made in ATTACKS.values() for one in made()}
+    for made in (test_null_calibration.attacks(), test_model_null_calibration.attacks_of("known")):
+        examples |= {type(one): one for one in made}
+    for kind, attack in examples.items():
+        for game in games_of(attack):
+            assert (kind.__name__, game) in covered
+
+
+def games_of(attack: Attack) -> list[str]:
+    """Which of these games an attack fits."""
+    needs = attack.needs
+    goals = needs.goals or ("membership", "attribute")
+    if needs.release == "model":
+        return ["property" if goal == "property" else f"{goal} of a model" for goal in goals]
+    one_release = not (needs.many_releases or needs.repeated or needs.mechanism)
+    files = {"membership": "files", "attribute": "values in files"}
+    alone = [files[goal] for goal in goals if one_release and not needs.identifiers]
+    return [*goals, *alone]
