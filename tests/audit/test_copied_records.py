@@ -237,9 +237,77 @@ def test_rows_are_found_as_by_looking_at_every_pair() -> None:
         assert [name for name in names if mine[name] != theirs[name]] == [names[found.differs[row]]]
 
 
-def test_a_limit_that_is_undecided_does_not_hide_copies() -> None:
+def test_another_limit_does_not_let_copies_pass() -> None:
     private, holdout = _table(125, 0), _table(125, 1)
     record = _audited(_release(np.arange(9), private), private, holdout)
+    gated = replace(record, gates=(Gate("auc", 0.99),))
+    verdict = decide(gated)
+    assert [one.state for one in verdict.outcomes] == ["pass", "fail"]
+    assert verdict.exit_code == 1
+    assert "--max-copies" in verdict.outcomes[1].words
+    assert AuditPage(gated).words[0].startswith("Fail: 1 of 2 gates failed: Copied records above 0")
+    allowed = decide(record, [Gate("auc", 0.99), Gate("copied_records", 9)])
+    assert (allowed.state, len(allowed.outcomes)) == ("pass", 2)
+    assert decide(record, ()).state == "none"
+
+
+def test_a_limit_that_is_undecided_does_not_hide_a_copy() -> None:
+    private, holdout = _table(125, 0), _table(125, 1)
+    record = _audited(_release(np.array([7]), private), private, holdout)
     words = AuditPage(replace(record, gates=(Gate("auc", 0.55),))).words[0]
     assert words.startswith("Inconclusive, with copies: ")
-    assert "9 of 125 private records stand in the release word for word" in words
+    assert "1 of 125 private records stands in the release word for word" in words
+
+
+def test_a_limit_on_copies_counts_near_ones_beyond_chance() -> None:
+    private, holdout = _table(200, 0), _table(150, 1)
+    near = _changed(private, range(25, 40))
+    record = _audited(near.concat(_table(150, 9)), private, holdout)
+    assert decide(record, [Gate("copied_records", 14)]).state == "fail"
+    assert decide(record, [Gate("copied_records", 15)]).state == "pass"
+
+
+def test_near_ones_are_named_only_where_chance_makes_hardly_any() -> None:
+    rows = {
+        "rows": (4, 9),
+        "released_rows": (1, 0),
+        "differs_in": ("", "age"),
+        "labels": ("d", "i"),
+    }
+    sure = Copies(700, 1, 700, 0, 0.5, 48, 2, 1e-9, **rows)
+    assert [one[3] for one in sure.listed] == ["d", "i"]
+    assert sure.number == 47
+    assert sure.words() == (
+        "1 of 700 private records stands in the release word for word, and 48 more but for one "
+        "column; of 700 holdout records 0 and 2 do. They are d, i; copies.csv lists them."
+    )
+    unsure = Copies(700, 1, 700, 0, 0.5, 48, 27, 1e-2, **rows)
+    assert [one[3] for one in unsure.listed] == ["d"]
+    assert unsure.number == 22
+    assert "Which of those but for one column are copies and which are chance is unsure" in (
+        unsure.words()
+    )
+
+
+def test_a_release_is_written_without_its_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a file of another dialect, with a column that is left out, and copies that repeat."""
+    private, holdout = _table(125, 0), _table(125, 1)
+    release = _release(np.arange(12), private).concat(private.take([3]))
+    for name, table in (("private", private), ("holdout", holdout), ("released", release)):
+        frame = table.data.assign(note=[f"n{k % 7}" for k in range(len(table))])
+        frame.to_csv(tmp_path / f"{name}.csv", index=False, sep=";", decimal=",")
+    monkeypatch.chdir(tmp_path)
+    files = ["private.csv", "holdout.csv", "released.csv"]
+    options = ["--drop", "note", "--read", "decimal=,", "--no-controls", "--max-copies", "0"]
+    assert run(["release", *files, *options]) == 1
+    page = (tmp_path / "released-run" / "report.html").read_text()
+    assert "--without-copies fewer.csv" in page
+    assert run(["release", *files, *options, "--without-copies", "fewer.csv"]) == 0
+    assert "113 rows of released.csv; 13 copied ones are left out" in capsys.readouterr().out
+    left = pd.read_csv("fewer.csv")
+    expected = release.data.iloc[:113].reset_index(drop=True)
+    assert np.allclose(left[list("abcdef")], expected.to_numpy(dtype=float))
+    assert left["note"].tolist() == [f"n{k % 7}" for k in range(113)]
+    assert run(["release", *files, *options, "--without-copies", "released.csv"]) == 4

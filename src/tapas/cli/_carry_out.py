@@ -74,7 +74,7 @@ def audited_values(
             raise ConfigError(f"{where}: it cannot be attacked: {'; '.join(problems[:5])}")
         record = carry_out(audit, folder, n_jobs=None, quiet=True)
     counts_copies = any(subject.copies is not None for subject in record.audited)
-    limits = "--max-auc 0.6 or --max-copies 0" if counts_copies else "--max-auc 0.6"
+    limits = "--max-auc 0.6 --max-copies 0" if counts_copies else "--max-auc 0.6"
     verdict = say_verdict(record, publish(record, folder), limits)
     if json_file is not None:
         write_json(json_file, record, verdict)
@@ -117,7 +117,8 @@ def say_verdict(
         click.echo(f"  what failing code said is in {page.parent / 'errors.log'}, and nowhere else")
     if not verdict.outcomes and record.claim is None and verdict.exit_code == 0:
         click.echo(
-            f"  no limit was set, so the exit code is 0 whatever was found: {limits} sets one"
+            f"  no limit was set, so the exit code is 0 whatever was found; limits are set by "
+            f"{limits}"
         )
     click.echo(f"Report: {page}")
     return verdict

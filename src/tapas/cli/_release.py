@@ -1,6 +1,7 @@
 """tapas release"""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -34,7 +35,13 @@ from tapas.cli._read_option import choices, read_option
 @click.option("--known-share", type=float, default=0.5, show_default=True)
 @click.option("--max-auc", type=float, help="A gate: the AUC must not be above this.")
 @click.option("--max-dropped", type=int, help="A gate: so many columns may be left out.")
-@click.option("--max-copies", type=int, help="A gate: so many private records may be released.")
+@click.option("--max-copies", type=int, help="A gate: so many records may be copied.")
+@click.option(
+    "--without-copies",
+    type=click.Path(path_type=Path),
+    metavar="FILE.csv",
+    help="Write RELEASED without the rows that are private records, and attack that.",
+)
 @click.option("--subgroup", multiple=True, metavar="COLUMN", help="Tell results apart by it.")
 @click.option("--show-values", is_flag=True, help="Values of exposed records may be shown.")
 @click.option("--no-controls", is_flag=True, help="Do not attack controls for comparison.")
@@ -57,6 +64,7 @@ def command(
     max_auc: float | None,
     max_dropped: int | None,
     max_copies: int | None,
+    without_copies: Path | None,
     subgroup: tuple[str, ...],
     show_values: bool,
     no_controls: bool,
@@ -73,7 +81,7 @@ def command(
     """
     from tapas.cli._carry_out import audited_values, default_folder
 
-    values = {
+    values: dict[str, Any] = {
         "title": f"Privacy audit of {', '.join(path.name for path in released)}",
         "seed": seed,
         "data": {
@@ -104,5 +112,17 @@ def command(
             if limit is not None
         ],
     }
+    if without_copies is not None:
+        from tapas.cli._without_copies import write_without_copies
+        from tapas.datasets import Reading
+
+        if len(released) > 1:
+            raise click.UsageError("--without-copies is for one released table at a time")
+        how = Reading.from_words(read_released or read)
+        left = write_without_copies(values, released[0], how, without_copies)
+        plain = {"index": left.index} if left.index else {"delimiter": ","}
+        values["release"] |= {"file": str(without_copies), "read": plain}
+        values["title"] = f"Privacy audit of {without_copies.name}"
+        released = (without_copies,)
     place = folder or default_folder(released[0])
     return audited_values(values, "tapas release", place, json_file, junit_file)

@@ -56,7 +56,9 @@ def shared_description(frames: Mapping[Path, pd.DataFrame]) -> DataDescription:
             different = sorted(set(columns).symmetric_difference(frame.columns))
             raise ConfigError(
                 f"{file} and {first} must have the same columns, but differ in "
-                f"{', '.join(different[:5])}: drop what only one of them has (--drop, data.drop)"
+                f"{', '.join(different[:5])}: drop what only one of them has (--drop, data.drop), "
+                f"or, where it names people, keep it as their label "
+                f"(--read 'index={different[0]}', data.read.index)"
             )
     if not columns:
         raise ConfigError(f"{first}: no column is left: drop fewer")

@@ -108,18 +108,22 @@ def actions(
 def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
     column = _telling(exposed)
     where = " beside the audit file" if record.provenance.get("audit_file") else ""
-    copied = any(one.copies and one.copies.stands_out for one in record.audited)
+    counted = (one.copies for one in record.audited if one.copies)
+    copied = sum(len(copies.listed) for copies in counted if copies.stands_out)
     which = (
-        "that are private records (“released_row” in copies.csv)"
+        f"that are private records, all {copied:,} in copies.csv,"
         if copied
         else "that stand beside the most exposed records (“released_row” in exposure.csv)"
     )
-    fewer = f"Take the released rows {which} out of the release, save what is left as fewer.csv"
     noisy = (
         "Make the release again with a generator that adds noise (NoisyMarginals, MST or "
         "PrivBayes with a small epsilon), or from more records, save it as noisy.csv"
     )
-    found = _other_file(record, f"{fewer}{where}, and audit that.", "fewer")
+    removes = bool(copied) and len(record.audited) == 1 and not where
+    fewer = f"Take the released rows {which} out of the release"
+    fewer += "; this does so, and audits what is left in fewer.csv." if removes else ""
+    fewer += "" if removes else f", save what is left as fewer.csv{where}, and audit that."
+    found = _other_file(record, fewer, "fewer", without_copies=removes)
     if column:
         words = (
             f"Release it without a column on which few agree but exposed records do, such as "
@@ -131,12 +135,15 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
     return [*found, *_other_file(record, f"{noisy}{where}, and audit that.", "noisy")]
 
 
-def _other_file(record: AuditRecord, words: str, name: str) -> list[Action]:
+def _other_file(
+    record: AuditRecord, words: str, name: str, *, without_copies: bool = False
+) -> list[Action]:
     """The advice to release another file, unless it is that file already."""
     file = f"{name}.csv"
     if follows(record, {"release.file": file}):
         return []
-    return [Action(words, released_again(record, name, released=file))]
+    again = released_again(record, name, released=file, without_copies=without_copies)
+    return [Action(words, again)]
 
 
 def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:

@@ -11,6 +11,8 @@ from typing import Any
 from tapas.datasets import Reading
 from tapas.results import AuditRecord
 
+_LIMITS = {"auc": "max-auc", "dropped_columns": "max-dropped", "copied_records": "max-copies"}
+
 __all__ = ["audited_again", "follows", "mapped_targets", "released_again"]
 
 
@@ -49,11 +51,16 @@ def _asked(question: Mapping[str, Any], key: str) -> object:
 
 
 def released_again(
-    record: AuditRecord, name: str, *, released: str | None = None, drop: Sequence[str] = ()
+    record: AuditRecord,
+    name: str,
+    *,
+    released: str | None = None,
+    drop: Sequence[str] = (),
+    without_copies: bool = False,
 ) -> tuple[str, ...]:
     """Audit files again, another released one or without columns, and compare.
 
-    Files are read and attacked as this audit did.
+    Files are read and attacked as this audit did. `without_copies` makes the other released one.
     """
     question = record.question
     data, release = (question.get(key) or {} for key in ("data", "release"))
@@ -71,7 +78,8 @@ def released_again(
         "release",
         str(data.get("table") or "private.csv"),
         str(data.get("holdout") or "holdout.csv"),
-        *(files if released is None else [released]),
+        *(files if released is None or without_copies else [released]),
+        *(["--without-copies", released] if released and without_copies else []),
         *_options_of(record),
         *(word for column in drop for word in ("--drop", column)),
         "--folder",
@@ -111,6 +119,7 @@ def _options_of(record: AuditRecord) -> Iterator[str]:
     """What makes `tapas release` read and attack files as this audit did."""
     question = record.question
     data, release, goal = (question.get(key) or {} for key in ("data", "release", "goal"))
+    limits = [gate for gate in record.gates if gate.metric in _LIMITS]
     words = [("--drop", name) for name in data.get("drop") or ()]
     for option, part in (("--read", data), ("--read-released", release)):
         words += [(option, word) for word in _choices(part.get("read") or {})]
@@ -119,8 +128,8 @@ def _options_of(record: AuditRecord) -> Iterator[str]:
         ("--schema", data.get("schema")),
         ("--reference", release.get("reference")),
         ("--attribute", (goal.get("attribute") or {}).get("column")),
-        ("--max-auc", next((gate.at_most for gate in record.gates if gate.metric == "auc"), None)),
         ("--seed", question.get("seed")),
+        *((f"--{_LIMITS[gate.metric]}", f"{gate.at_most:g}") for gate in limits),
     ):
         words += [(option, str(value))] if value else []
     return (word for pair in words for word in pair)

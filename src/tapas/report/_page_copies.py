@@ -31,7 +31,7 @@ def copies_rows(subjects: Sequence[AuditedSubject]) -> list[tuple[Cell, ...]]:
             Cell(str(row.row), sort=str(row.row)),
             Cell(str(row.id or "–"), kind="text"),
             Cell(str(row.released_row), sort=str(row.released_row)),
-            Cell(str(row.differs_in or "nothing"), kind="text"),
+            Cell(str(row.differs_in), kind="text"),
         )
         for row in _listed(subjects).groupby("subject", sort=False).head(MOST_RECORDS).itertuples()
     ]
@@ -47,7 +47,7 @@ def copies_csv(subjects: Sequence[AuditedSubject]) -> str:
 
 def _listed(subjects: Sequence[AuditedSubject]) -> pd.DataFrame:
     rows = [
-        (name, row, label, released, column)
+        (name, row, label, released, column or "nothing")
         for name, one in with_copies(subjects)
         for row, released, column, label in one.listed
     ]

@@ -7,6 +7,7 @@ from typing import Any, Self
 __all__ = ["Copies"]
 
 ONCE_IN_TWENTY = 0.05
+NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,31 @@ class Copies:
         return min(self.p_value, self.near_p_value)
 
     @property
+    def near_by_chance(self) -> float:
+        """How many of the near ones the holdout lets expect."""
+        return self.members * self.non_members_near / max(1, self.non_members)
+
+    @property
+    def number(self) -> int:
+        """How many are released: all that are word for word, and near ones beyond chance."""
+        near = self.members_near - self.near_by_chance if self.near_stands_out else 0.0
+        return self.members_copied + max(0, round(near))
+
+    @property
+    def names_near(self) -> bool:
+        """Whether hardly any of the near ones can be chance, so that each may be named."""
+        return self.near_stands_out and 10 * self.near_by_chance <= self.members_near
+
+    @property
     def listed(self) -> list[tuple[int, int, str, str]]:
-        """Row, released row, differing column and label; near ones only where they stand out."""
+        """Row, released row, differing column and label; word for word first.
+
+        Near ones only where each may be named.
+        """
         labels = self.labels or ("",) * len(self.rows)
         every = zip(self.rows, self.released_rows, self.differs_in, labels, strict=True)
-        return [one for one in every if not one[2] or self.near_stands_out]
+        named = [one for one in every if not one[2] or self.names_near]
+        return sorted(named, key=lambda one: bool(one[2]))
 
     @property
     def count(self) -> str:
@@ -91,17 +112,37 @@ class Copies:
         stand = "stands" if number == 1 else "stand"
         return f"{number:,} of {self.members:,} private records {stand} in the release"
 
+    @property
+    def beside(self) -> str:
+        """The same of the holdout."""
+        exact, near = self.non_members_copied, self.non_members_near
+        if not self.near_stands_out:
+            return f"{exact:,} of {self.non_members:,} holdout records do"
+        if not exact and not near:
+            return f"none of {self.non_members:,} holdout records does"
+        return f"of {self.non_members:,} holdout records {exact:,} and {near:,} do"
+
     def words(self) -> str:
-        """What was found, in a sentence."""
+        """What was found, in a sentence or two."""
         if not self.members_copied and not self.stands_out:
             return "No private record stands in the release word for word."
-        found = self.non_members_copied + self.non_members_near * self.near_stands_out
-        others = f"{found:,} of {self.non_members:,} holdout records do too"
         if not self.stands_out:
-            return f"{self.count}, and {others}: so many may be equal by chance."
-        if not found:
-            others = f"none of {self.non_members:,} holdout records does"
-        return f"{self.count}, and {others}; copies.csv lists them."
+            return f"{self.count}, and {self.beside} too: so many may be equal by chance."
+        said = f"{self.count}; {self.beside}."
+        if self.near_stands_out and not self.names_near:
+            said += " Which of those but for one column are copies and which are chance is unsure."
+        return f"{said} {self._named()}".rstrip()
+
+    def _named(self) -> str:
+        """Who they are."""
+        listed = self.listed
+        if not listed:
+            return ""
+        few = [label or f"row {row}" for row, _, _, label in listed[:NAMED]]
+        more = f" and {len(listed) - NAMED:,} more" if len(listed) > NAMED else ""
+        unsure = self.near_stands_out and not self.names_near
+        who = "Word for word are" if unsure else "They are"
+        return f"{who} {', '.join(few)}{more}; copies.csv lists them."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tapas.results._audit_record import AuditRecord, Gate
@@ -79,10 +79,12 @@ class Verdict:
 def decide(record: AuditRecord, gates: Iterable[Gate] | None = None) -> Verdict:
     """Judge a record by its gates and its claim.
 
-    Gates act on interval ends, and a crash never passes. A claim that is contradicted fails; one
-    that is not is no reason to pass.
+    Gates act on interval ends, and a crash never passes. Copies that chance does not explain fail
+    an audit with gates, unless one of them says how many may be copied. A claim that is
+    contradicted fails; one that is not is no reason to pass.
     """
-    outcomes = tuple(_judge(record, gate) for gate in (record.gates if gates is None else gates))
+    limits = tuple(record.gates if gates is None else gates)
+    outcomes = (*(_judge(record, gate) for gate in limits), *_unlimited_copies(record, limits))
     claim = None if record.claim is None else Findings(record).claim
     if not any(subject.summaries for subject in record.audited):
         words = "no attack was carried out"
@@ -231,14 +233,25 @@ def _judge_dropped(record: AuditRecord, gate: Gate) -> GateOutcome:
 
 
 def _judge_copies(record: AuditRecord, gate: Gate) -> GateOutcome:
-    counted = [subject for subject in record.audited if subject.copies is not None]
+    counted = [one.copies for one in record.audited if one.copies is not None]
     if not counted:
         return _undecided(gate, "copies are counted in released files only")
-    worst = max((one.copies for one in counted if one.copies), key=lambda one: one.members_copied)
-    number = float(worst.members_copied)
+    worst = max(counted, key=lambda one: one.number)
+    number = float(worst.number)
     state: State = "fail" if number > gate.at_most else "pass"
-    words = f"{worst.count} (holdout: {worst.non_members_copied:,} of {worst.non_members:,})"
-    return GateOutcome(gate, state, number, number, f"{words}, limit {gate.at_most:g}")
+    words = f"{worst.count}; {worst.beside}"
+    return GateOutcome(gate, state, number, number, f"{words}; limit {gate.at_most:g}")
+
+
+def _unlimited_copies(record: AuditRecord, gates: tuple[Gate, ...]) -> tuple[GateOutcome, ...]:
+    """Other limits do not let copies pass."""
+    if not gates or any(gate.metric == "copied_records" for gate in gates):
+        return ()
+    if not any(one.copies and one.copies.number for one in Findings(record).copied):
+        return ()
+    found = _judge_copies(record, Gate("copied_records", 0.0))
+    words = f"{found.words}, as long as copied_records (--max-copies) sets no other"
+    return (replace(found, words=words),)
 
 
 def _judge_gap(record: AuditRecord, gate: Gate) -> GateOutcome:

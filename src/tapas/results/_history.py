@@ -44,6 +44,7 @@ def append_verdict(folder: str | PathLike[str], record: AuditRecord) -> None:
                 "state": outcome.state,
             }
             for outcome in verdict.outcomes
+            if outcome.gate in record.gates
         ],
         "inputs": {key: table.get("sha256") for key, table in inputs.items()},
         "before": _digest(_lines(path)[-1:]),

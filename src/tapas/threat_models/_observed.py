@@ -290,6 +290,15 @@ class ObservedMIA(GameThreatModel):
             found.append((str(nearest), agreed_words(released, nearest, record, same)))
         return pd.DataFrame(found, columns=["released_row", "agrees_on"])
 
+    def copied_rows(self) -> list[int]:
+        """Rows of the release without which no more private records are in it than by chance."""
+        kept, model = np.arange(len(self.release)), self
+        while (found := model.copies()).stands_out and found.listed:
+            # Each is the first row that equals its record: there may be more.
+            kept = np.delete(kept, sorted({row for _, row, *_ in found.listed}))
+            model = self.with_release(self.release.take(kept))
+        return np.setdiff1d(np.arange(len(self.release)), kept).tolist()
+
     def copies(self) -> Copies:
         """Private records that the release holds, known or judged, and others beside them.
 
