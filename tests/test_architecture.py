@@ -30,7 +30,8 @@ HEAVY = ("pandas", "sklearn", "matplotlib", "scipy", "torch", "dask", "rich")
 PUBLIC = {
     "datasets": """MISSING_CODE Column DataDescription Dataset DescribedFiles EncodedTable
         RandomSource Reading TableFile TabularDataset TabularRecord choices_from_words
-        agreed_words create_canary describe_files load_sample locate most_isolated
+        agreed_words columns_alike count_holders create_canary
+        describe_files load_sample locate most_isolated
         nearest_row pack_table
         rare_combinations read_file read_frame read_schema_beside read_table read_together
         record_isolation refuse_unknown_index select_vulnerable_records shared_description
@@ -64,6 +65,7 @@ PUBLIC = {
         Cost
         Dependence Estimate ExposedRecords ExposureMap Finding Findings Gate GateOutcome
         JudgedRecords LabelInferenceAttackSummary LearningCurve MIAttackSummary Measure People
+        RareColumn
         RecordComparison RunState ScoreTable SummaryFacts TrialFailure Verdict append_verdict
         as_plain_list
         compare_records constant_scores decide dropped_columns end_progress estimate exposed_people

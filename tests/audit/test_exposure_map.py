@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ from tapas.attacks import SubsetAttack
 from tapas.attacks.features._every_record import EveryRecord
 from tapas.attacks.features._subset_counts import count_subsets, plan_subsets
 from tapas.audit import Audit, audit_from_values
+from tapas.cli._outputs import verdict_values
 from tapas.datasets import load_sample
 from tapas.errors import ConfigError
 from tapas.game import MEMBERSHIP, Release, TableBriefing
 from tapas.generators import Bootstrap, IndependentMarginals
 from tapas.report import AuditPage
-from tapas.results import AuditRecord, ExposureMap
+from tapas.results import MOST_RECORDS, AuditRecord, ExposureMap, decide
 from tapas.stats import auc_interval, column_auc_errors
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
 from tapas.threat_models._row_keys import rows_within
@@ -146,6 +148,29 @@ def test_the_map_stands_on_the_page_in_the_csv_and_in_the_record(
     table = pd.read_csv(published / "exposure-map.csv")
     assert list(table.columns[:6]) == ["subject", "record", "expected", "auc", "low", "high"]
     assert table["expected"].is_monotonic_decreasing
+    ranked = mine.ranked.head(MOST_RECORDS)
+    listed = re.search(r'id="map".*?<tbody>(.*?)</tbody>', page.html(), re.DOTALL)
+    assert listed is not None
+    rows = [
+        re.findall(r'<span class="v">(.*?)</span>', row) for row in listed[1].split("</tr>")[:-1]
+    ]
+    assert [row[0] for row in rows] == ranked["record"].tolist()
+    assert [row[-1] == "yes" for row in rows] == ranked["is_target"].tolist()
+    told = verdict_values(again, decide(again))["exposure_map"][again.subjects[0].name]
+    assert [row["record"] for row in told] == [row[0] for row in rows]
+
+
+def test_who_stands_high_on_the_map_and_was_no_target_is_named(copied: AuditRecord) -> None:
+    about = {"audit_file": "my/audit.yaml"}
+    question = {**copied.question, "generator": [{"use": "Bootstrap"}], "data": {}}
+    record = replace(copied, provenance=about, question=question)
+    found = record.subjects[0].exposure
+    assert found is not None
+    html = unescape(AuditPage(record).html())
+    others = found.ranked.head(MOST_RECORDS).query("not is_target")["record"].tolist()[:5]
+    assert f"no targets and stand high on the map ({', '.join(others)})" in html
+    assert "--set 'data.targets={exposed: 50, map: audit-run/exposure-map.csv}'" in html
+    assert "Leave the most exposed of the 20 targets out" in html
 
 
 def test_a_map_is_left_out_where_it_is_not_wanted_or_cannot_be_had() -> None:

@@ -5,6 +5,8 @@ import io
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tapas.attacks import ClosestDistanceMIA, LiRA
 from tapas.audit import Audit
 from tapas.cli._outputs import verdict_values
-from tapas.datasets import load_sample
+from tapas.datasets import TabularDataset, load_sample
 from tapas.generators import Raw
 from tapas.report import AuditPage
 from tapas.report._page_people import people_csv
@@ -30,8 +32,8 @@ from tapas.threat_models import (
 TARGETS = [3, 7, 11, 19, 23, 31]
 
 
-def audit(**options: object) -> Audit:
-    data = load_sample("clinic", 200)
+def audit(frame: pd.DataFrame | None = None, **options: object) -> Audit:
+    data = load_sample("clinic", 200) if frame is None else TabularDataset.from_dataframe(frame)
     rest = data.drop_records(TARGETS)
     halves = {"aux_data": rest.take(range(97)), "test_data": rest.take(range(97, 194))}
     game = TargetedMIA(
@@ -63,6 +65,33 @@ def test_beside_exposed_people_stand_the_nearest_released_records() -> None:
     assert "all columns" in html
     said = json.dumps(verdict_values(record, decide(record)), allow_nan=False)
     assert json.loads(said)["people"][0]["most_exposed"][0]["agrees_on"] == "all columns"
+
+
+def test_the_column_that_makes_people_stand_out_is_named_with_those_that_repeat_it() -> None:
+    """Six people of six towns where nobody else lives; a number of the town says the same."""
+    rows = np.arange(200)
+    at_home = np.isin(rows, TARGETS)
+    frame = pd.DataFrame(
+        {
+            "sex": rows % 2,
+            "town": np.where(at_home, [f"hamlet{row}" for row in rows], "city"),
+            "district": np.where(at_home, rows + 7000, 1),
+            "shift": rows % 5,
+        }
+    ).astype(str)
+    record = audit(frame).run(n_jobs=1)
+    again = AuditRecord.from_json(record.to_json())
+    (subject,) = again.audited
+    rarest = subject.rare_columns[0]
+    assert rarest.columns == ("town", "district")
+    assert (rarest.held_by, rarest.records) == ((1,) * 5, 200)
+    generator = {"question": {"generator": [{"use": "Raw"}], "data": {"drop": ["x"]}}}
+    html = unescape(AuditPage(replace(again, **generator), ()).html())
+    assert "The values of the 5 most exposed are rarest in “town”" in html
+    assert "held by 1 of 200 private records" in html
+    assert "“district” says the same" in html
+    assert "data.drop=[x, town, district]" in html
+    assert "hamlet" not in html + json.dumps(verdict_values(again, decide(again)))
 
 
 @pytest.mark.parametrize("shown", [False, True])

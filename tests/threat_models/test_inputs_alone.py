@@ -160,6 +160,21 @@ def test_of_two_hundred_shifted_nulls_few_are_called_a_leak(attack) -> None:
     assert called <= 18  # 5 %, and two standard deviations
 
 
+@pytest.mark.slow
+def test_of_a_hundred_fit_splits_hardly_one_is_called_unfit() -> None:
+    told = unfit = 0
+    for seed in range(100):
+        rng = RNG(seed)
+        X, y = rng.normal(size=(600, 5)), rng.integers(0, 2, 600)
+        constant = DummyClassifier(strategy="prior").fit(X, y)
+        sides = (X[::2], y[::2]), (X[1::2], y[1::2])
+        record = Audit(ModelMIA(constant, *sides, seed=seed), [LossMIA()]).run(n_jobs=1)
+        (facts,) = record_facts(record)
+        told += facts.told_by_inputs
+        unfit += facts.split_is_unfit
+    assert unfit <= 1 < told  # at 95 % it would be several
+
+
 ON_SHIFTED = {
     "scores": lambda: [
         RuleBasedMIA(),

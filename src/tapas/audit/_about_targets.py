@@ -17,7 +17,7 @@ from tapas.results import (
     LabelInferenceAttackSummary,
 )
 
-__all__ = ["about_targets"]
+__all__ = ["about_targets", "most_exposed"]
 
 # How many releases are searched for records like the targets.
 FEWEST_RELEASES, MOST_RELEASES, TRIALS_A_RELEASE = 2, 10, 20
@@ -43,7 +43,7 @@ def about_targets(
     about = pd.DataFrame({"target": [str(label) for label in labels]})
     for name in subgroups:
         about[f"{SUBGROUP}{name}"] = values[name].astype(object)
-    top = _most_exposed(summaries, about["target"].tolist())
+    top = most_exposed(summaries, about["target"].tolist())
     near = _nearest(_releases(run, top) if top else [], table, top)
     for name in near:
         about[name] = [near[name].get(position) for position in range(len(about))]
@@ -54,7 +54,7 @@ def about_targets(
     return about
 
 
-def _most_exposed(
+def most_exposed(
     summaries: Sequence[LabelInferenceAttackSummary], targets: Sequence[str]
 ) -> list[int]:
     """Positions of the targets with the highest AUC of any attack."""

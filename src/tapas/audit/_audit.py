@@ -25,6 +25,7 @@ from tapas.audit._learning_curves import learning_curves
 from tapas.audit._left_out import left_out
 from tapas.audit._nearness import copies, counts_copies, nearness
 from tapas.audit._other_half import other_half
+from tapas.audit._rare_columns import rare_columns
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._run_progress import RunProgress
 from tapas.audit._stopping import StopEarly
@@ -378,6 +379,7 @@ class Audit:
             trials=run.played(),
             records=None if about is None else about.to_dict("list"),
             targets=None if targets is None else targets.to_dict("list"),
+            rare_columns=rare_columns(run, summaries) if is_generator else (),
             left_out=left_out(model),
             performance=None if performance is None else performance.to_dict("list"),
             exposure=self._exposure(run, subject) if complete else None,

@@ -68,6 +68,11 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "results": [_facts(facts) for facts in record_facts(record)],
         "people": _people(record),
         "records": _records(record),
+        "exposure_map": {
+            one.name: _rows(one.exposure.ranked.head(MOST_RECORDS).to_dict("list"))
+            for one in record.audited
+            if one.exposure is not None
+        },
         "copies": [
             {"subject": one.name, **one.copies.to_dict()} for one in record.audited if one.copies
         ],
@@ -97,6 +102,7 @@ def _people(record: AuditRecord) -> list[dict[str, Any]]:
             ],
             "most_exposed": _rows(one.table.head(MOST_RECORDS).to_dict("list")),
             "subgroups": _rows(one.parts.to_dict("list")),
+            "rare_columns": [column.to_dict() for column in one.rare_columns],
         }
         for one in exposed_people(record)
     ]

@@ -15,6 +15,7 @@ from tapas.datasets._files import (
 )
 from tapas.datasets._nearest import agreed_words, nearest_row
 from tapas.datasets._npz import pack_table, read_table, unpack_table, write_table
+from tapas.datasets._rarity import columns_alike, count_holders
 from tapas.datasets._reading import Reading, choices_from_words
 from tapas.datasets._rows import RandomSource
 from tapas.datasets._samples import load_sample
@@ -41,6 +42,8 @@ __all__ = [
     "TabularRecord",
     "agreed_words",
     "choices_from_words",
+    "columns_alike",
+    "count_holders",
     "create_canary",
     "describe_files",
     "load_sample",

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tapas.datasets._columns import Column
 from tapas.datasets._encoding import EncodedTable
 
-__all__ = ["agreed_words", "nearest_row"]
+__all__ = ["agreed_words", "agreeing_rows", "nearest_row"]
 
 CLOSE = 0.01  # numbers agree that differ by at most this share of the range of their column
 
@@ -18,7 +19,7 @@ def nearest_row(table: EncodedTable, record: EncodedTable) -> tuple[int, tuple[s
     that agree equally, one with fewer exact differences is taken, then the first. Columns come in
     the order in which few rows agree on them: the first tells most.
     """
-    agrees = np.stack([_agreeing(table, record, column.name) for column in table.columns])
+    agrees = np.stack([agreeing_rows(table, record, column) for column in table.columns])
     exact = -table.count_differences(record)[0]
     row = int(np.lexsort((-np.arange(len(table)), exact, agrees.sum(axis=0)))[-1])
     names = np.array([column.name for column in table.columns], dtype=object)
@@ -36,11 +37,14 @@ def agreed_words(
     return "all columns" if equal else "all columns, numbers nearly"
 
 
-def _agreeing(table: EncodedTable, record: EncodedTable, name: str) -> np.ndarray:
-    column = next(column for column in table.columns if column.name == name)
+def agreeing_rows(
+    table: EncodedTable, record: EncodedTable, column: Column, close: float = CLOSE
+) -> np.ndarray:
+    """Which rows agree with one record in a column, numbers to a share of its range."""
+    name = column.name
     if column.is_coded:
         return table.select([name]).count_differences(record.select([name]))[0] == 0
     values, value = table.column(name), record.column(name)[0]
     known = values[~np.isnan(values)]
-    reach = CLOSE * float(np.ptp(known)) if len(known) else 0.0
+    reach = close * float(np.ptp(known)) if len(known) else 0.0
     return (np.abs(values - value) <= reach) | (np.isnan(values) & np.isnan(value))

@@ -204,6 +204,9 @@ class TellsMembers(Protocol):
         None where private data is not drawn from a table, or all of it is always in.
         """
 
+    def private_records(self) -> TabularDataset | None:
+        """All records that private data is made of, targets among them, where that is known."""
+
 
 @runtime_checkable
 class TellsLikelihood(Protocol):

@@ -7,7 +7,7 @@ from typing import Any
 
 from tapas.report._base import Report
 from tapas.report._page_advice import actions, why
-from tapas.report._page_commands import mapped_targets
+from tapas.report._page_commands import as_yaml, mapped_targets
 from tapas.report._page_copies import COPIES_COLUMNS, copies_csv, copies_rows
 from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences, left_out_words
@@ -17,6 +17,7 @@ from tapas.report._page_numbers import moment
 from tapas.report._page_people import (
     map_csv,
     map_figures,
+    map_tables,
     people_csv,
     people_figures,
     people_tables,
@@ -93,11 +94,6 @@ class AuditPage(Report):
         return [subject for subject in self.record.audited if subject.exposure is not None]
 
     @property
-    def _listed_on_map(self) -> int:
-        fewest = min((len(one.exposure) for one in self._mapped if one.exposure), default=0)
-        return min(_MOST_LISTED, fewest // 2)
-
-    @property
     def words(self) -> list[str]:
         """The verdict as sentences, the first being the shortest answer."""
         first = banner(self._findings, self._verdict)
@@ -144,8 +140,8 @@ class AuditPage(Report):
             people=people_figures(self._people),
             people_tables=people_tables(self._people),
             performance=performance_tables(record.audited),
-            maps=map_figures(self._mapped),
-            map_targets=mapped_targets(record, self._listed_on_map),
+            maps=list(zip(map_figures(self._mapped), map_tables(self._mapped), strict=True)),
+            map_targets=f"targets: {as_yaml(mapped_targets(record))}",
             learning=learning_figures(self.record.audited),
             nearness=nearness_rows(self.record.audited),
             nearness_columns=NEARNESS_COLUMNS,

@@ -7,12 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from tapas.report._page_commands import audited_again, follows, released_again
-from tapas.results import AuditRecord, ExposedRecords, Findings, People
+from tapas.report._page_commands import audited_again, follows, mapped_targets, released_again
+from tapas.results import MOST_RECORDS, AuditRecord, ExposedRecords, Findings, People
 
 __all__ = ["Action", "actions", "why"]
 
 _FEW = 5  # people named in advice
+_RARE = 0.05  # of the private records: what more of them share makes nobody stand out
 # What attacks look at, by what their labels begin with.
 _LOOKS_AT = {
     "ClosestDistance": "how near the released record most like the target is",
@@ -214,7 +215,6 @@ def _changed(
 
 
 def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Action]:
-    column = _commonest(one.table for one in people if "agrees_on" in one.table)
     data = record.question.get("data") or {}
     exposed = [str(target) for one in people for target in one.table["target"]][:_FEW]
     out = [*data.get("leave_out", ()), *exposed]
@@ -222,25 +222,58 @@ def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Actio
     first, larger = _larger(record)
     larger |= {"knowledge.records": 2 * records} if records else {}
     fewer = (
-        "Leave the most exposed people out of the private table"
-        + (f" (here {_listed(exposed)})." if exposed else " (here the first of it).")
-        + " Others are then judged in their place."
-    )
+        f"Leave the most exposed of the {len(people[0].table)} targets out of the private table "
+        f"(here {_listed(exposed)})."
+        if exposed
+        else "Leave the most exposed people out of the private table (here the first of it)."
+    ) + " Others are then judged in their place."
     more = f"Make the generator from more records, so that each one weighs less{first}."
     return [
         *_made_private(record, data),
-        Action(
-            "Leave out, or coarsen, a column that makes people recognisable"
-            + (f" (few records but the nearest agree on “{column}”)." if column else "."),
-            audited_again(
-                record, f"without {column}", {"data.drop": [*data.get("drop", ()), column]}
-            )
-            if column
-            else (),
-        ),
+        _without_column(record, people, list(data.get("drop", ()))),
         *_changed(record, fewer, "fewer", {"data.leave_out": _names(out)}),
         *_changed(record, more, "more", larger),
+        *_first_of_the_map(record),
     ]
+
+
+def _first_of_the_map(record: AuditRecord) -> list[Action]:
+    """Whom else to look at, where records that were no targets stand first on the map."""
+    tables = [one.exposure.ranked.head(MOST_RECORDS) for one in record.audited if one.exposure]
+    others = [str(row) for one in tables for row in one.loc[~one["is_target"], "record"]]
+    if not others:
+        return []
+    words = (
+        f"Look at those who were no targets and stand high on the map ({_listed(others[:_FEW])}): "
+        "make the first of the map the targets. It is no remedy, but says who else needs one."
+    )
+    changes = {"data.targets": mapped_targets(record)}
+    return [Action(words, audited_again(record, "map", changes, compared=False))]
+
+
+def _without_column(record: AuditRecord, people: Sequence[People], dropped: list[str]) -> Action:
+    """The advice to leave out the column that makes the most exposed recognisable."""
+    rarest = next((one.rare_columns[0] for one in people if one.rare_columns), None)
+    if rarest is not None and rarest.usually <= _RARE * rarest.records:
+        first, *same = rarest.columns
+        words = (
+            f"Leave out, or coarsen, what makes people recognisable. The values of the "
+            f"{len(rarest.held_by)} most exposed are rarest in “{first}”: usually held by "
+            f"{rarest.usually:,} of {rarest.records:,} private records (the median)."
+        )
+        if same:
+            also = ", ".join(f"“{name}”" for name in same)
+            words += f" As {also} says the same, one to one, it must go too."
+        columns = list(rarest.columns)
+    else:
+        near = _commonest(one.table for one in people if "agrees_on" in one.table)
+        columns = [near] if near else []
+        words = "Leave out, or coarsen, a column that makes people recognisable" + (
+            f" (few records but the nearest agree on “{near}”)." if near else "."
+        )
+    drop = {"data.drop": [*dropped, *columns]}
+    again = audited_again(record, f"without {columns[0]}", drop) if columns else ()
+    return Action(words, again)
 
 
 def _larger(record: AuditRecord) -> tuple[str, dict[str, object]]:

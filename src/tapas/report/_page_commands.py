@@ -11,9 +11,10 @@ from typing import Any
 from tapas.datasets import Reading
 from tapas.results import AuditRecord
 
-_LIMITS = {"auc": "max-auc", "dropped_columns": "max-dropped", "copied_records": "max-copies"}
+__all__ = ["as_yaml", "audited_again", "follows", "mapped_targets", "released_again"]
 
-__all__ = ["audited_again", "follows", "mapped_targets", "released_again"]
+_LIMITS = {"auc": "max-auc", "dropped_columns": "max-dropped", "copied_records": "max-copies"}
+_MOST_MAPPED = 50
 
 
 def audited_again(
@@ -30,7 +31,7 @@ def audited_again(
         for change in record.provenance.get("set", ())
         if str(change).partition("=")[0] not in changes
     ]
-    now = [f"{key}={_as_yaml(value)}" for key, value in changes.items()]
+    now = [f"{key}={as_yaml(value)}" for key, value in changes.items()]
     sets = [word for change in (*earlier, *now) for word in ("--set", change)]
     folder = _beside(here, name)
     again = shlex.join(["tapas", "run", file, *sets, "--folder", folder])
@@ -88,12 +89,15 @@ def released_again(
     return shlex.join(map(str, again)), shlex.join(["tapas", "compare", here, folder])
 
 
-def mapped_targets(record: AuditRecord, number: int) -> str:
-    """The entry of an audit file that tests the first of a map, seen from that file."""
+def mapped_targets(record: AuditRecord) -> dict[str, object] | None:
+    """What an audit file must say to test the first of the map, seen from that file."""
+    sizes = [len(one.exposure) for one in record.audited if one.exposure is not None]
+    if not sizes:
+        return None
     file = str(record.provenance.get("audit_file") or "audit.yaml")
     place = PurePath(os.path.relpath(_folder(record, file), PurePath(file).parent))
-    found = {"exposed": number, "map": (place / "exposure-map.csv").as_posix()}
-    return f"targets: {_as_yaml(found)}"
+    number = min(_MOST_MAPPED, min(sizes) // 2)
+    return {"exposed": number, "map": (place / "exposure-map.csv").as_posix()}
 
 
 def _folder(record: AuditRecord, file: str) -> str:
@@ -106,7 +110,8 @@ def _beside(folder: str, name: str) -> str:
     return f"{folder.removesuffix('-run')}-{called}-run"
 
 
-def _as_yaml(value: object) -> str:
+def as_yaml(value: object) -> str:
+    """A value as an audit file has it, on one line."""
     import yaml
 
     text = yaml.safe_dump(

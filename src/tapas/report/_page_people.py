@@ -20,7 +20,7 @@ from tapas.results import (
     spreadsheet_safe,
 )
 
-__all__ = ["map_csv", "map_figures", "people_csv", "people_figures", "people_tables"]
+__all__ = ["map_csv", "map_figures", "map_tables", "people_csv", "people_figures", "people_tables"]
 
 _CERTAIN = 0.05
 _TITLES = {
@@ -139,6 +139,34 @@ def map_csv(subjects: Sequence[AuditedSubject]) -> str:
     table = pd.concat(tables, ignore_index=True)
     ordered = table[["subject", *(name for name in table.columns if name != "subject")]]
     return spreadsheet_safe(ordered).to_csv(index=False, lineterminator="\n")
+
+
+@dataclass(frozen=True)
+class MapTable:
+    """The first of a map, as a page lists them."""
+
+    subject: str
+    total: int
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def map_tables(subjects: Sequence[AuditedSubject]) -> list[MapTable]:
+    """The records that stand first on the map of every subject."""
+    return [_map_table(one.name, one.exposure) for one in subjects if one.exposure is not None]
+
+
+def _map_table(subject: str, found: ExposureMap) -> MapTable:
+    rows = tuple(
+        (
+            Cell(str(row["record"]), kind="text"),
+            Cell(f"{row['expected']:.3f}", sort=sortable(row["expected"])),
+            estimate_cell(Estimate(row["auc"], row["low"], row["high"])),
+            Cell("yes" if row["is_target"] else "no", kind="text"),
+        )
+        for row in found.ranked.head(MOST_RECORDS).to_dict("records")
+    )
+    return MapTable(subject, len(found), ("Record", "Expected AUC", "AUC", "Target"), rows)
 
 
 def map_figures(subjects: Sequence[AuditedSubject]) -> list[PageFigure]:

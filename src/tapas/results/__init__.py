@@ -51,6 +51,7 @@ from tapas.results._measures import (
 from tapas.results._people import People, exposed_people
 from tapas.results._performance import performance_table
 from tapas.results._privacy_risk import privacy_risk, risk_histogram
+from tapas.results._rare_columns import RareColumn
 from tapas.results._rounding import rounded, rounded_down, rounded_up
 from tapas.results._runs import PAGE_FILES, RunState, end_progress, find_runs, note_progress
 from tapas.results._score_table import ScoreTable
@@ -97,6 +98,7 @@ __all__ = [
     "MIAttackSummary",
     "Measure",
     "People",
+    "RareColumn",
     "RecordComparison",
     "RunState",
     "ScoreTable",

@@ -20,6 +20,7 @@ from tapas.results._copies import Copies
 from tapas.results._exposure_map import ExposureMap
 from tapas.results._learning import LearningCurve
 from tapas.results._measures import GATE_METRICS, MEASURES, OTHER_LIMITS
+from tapas.results._rare_columns import RareColumn
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
 
@@ -156,6 +157,8 @@ class AuditedSubject:
     targets : mapping of str to sequence, optional
         Columns about the targets of a generator, by ``target``: subgroups and, of the most exposed,
         what is nearest to them in releases.
+    rare_columns : tuple of RareColumn
+        Where the values of the most exposed targets of a generator are rarest.
     performance : mapping of str to sequence, optional
         Columns of `performance_table` of a model.
     left_out : (int, int)
@@ -175,6 +178,7 @@ class AuditedSubject:
     copies: Copies | None = None
     other_half: "AuditedSubject | None" = None
     targets: Mapping[str, Sequence[Plain]] | None = None
+    rare_columns: tuple[RareColumn, ...] = ()
     performance: Mapping[str, Sequence[Plain]] | None = None
     left_out: tuple[int, int] = (0, 0)
 
@@ -365,6 +369,7 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
         "trials": subject.trials,
         "records": subject.records,
         "targets": subject.targets,
+        "rare_columns": [column.to_dict() for column in subject.rare_columns],
         "performance": subject.performance,
         "left_out": list(subject.left_out),
         "exposure": None if subject.exposure is None else subject.exposure.to_dict(),
@@ -427,6 +432,7 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
         ),
         records=entry.get("records"),
         targets=entry.get("targets"),
+        rare_columns=tuple(map(RareColumn.from_dict, entry.get("rare_columns", ()))),
         performance=entry.get("performance"),
         left_out=_pair(entry.get("left_out", (0, 0))),
         exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),

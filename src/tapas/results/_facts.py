@@ -19,7 +19,7 @@ from tapas.stats import Dependence
 __all__ = ["SummaryFacts", "facts_within", "judged_summaries", "record_facts", "summary_facts"]
 
 
-_STRONG = 0.999  # of calling a split unfit
+_STRONG = 0.9999  # of calling a split unfit
 _MEASURED = {measure.fact: measure for measure in MEASURES if measure.fact is not None}
 
 
@@ -157,8 +157,8 @@ class SummaryFacts:
     def split_is_unfit(self) -> bool:
         """Whether members and others differ without the release, beyond reasonable doubt.
 
-        What inputs tell is the best of four classifiers, and looked at in every audit of the same
-        files: at 95 % a split at random would be called unfit now and again, at 99.9 % it is not.
+        What inputs tell is the best of several cross-fitted classifiers, and looked at in every
+        audit of the same files: at 95 %, one split at random in ten would be called unfit.
         """
         level = max(_STRONG, self.confidence)
         found = estimate(self._at("inputs_auc"), self.summary, level)

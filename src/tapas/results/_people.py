@@ -13,6 +13,7 @@ from tapas.results._estimate import Estimate
 from tapas.results._facts import facts_within
 from tapas.results._findings import shared_by_audited
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
+from tapas.results._rare_columns import RareColumn
 from tapas.results._worlds import comparable_scores
 from tapas.stats import (
     Dependence,
@@ -60,6 +61,8 @@ class People:
     parts : DataFrame
         Mean AUC over the people of each subgroup that was asked for (``slice``, ``value``,
         ``people``, ``auc``, ``low``, ``high``); all intervals hold together with 95 % confidence.
+    rare_columns : tuple of RareColumn
+        Where the values of the most exposed are rarest.
     """
 
     subject: str
@@ -67,6 +70,7 @@ class People:
     mean: Estimate
     table: pd.DataFrame
     parts: pd.DataFrame
+    rare_columns: tuple[RareColumn, ...] = ()
 
     @property
     def num_exposed(self) -> int:
@@ -176,7 +180,7 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
     own = [name for name in about if not name.startswith(SUBGROUP)]
     table = table.merge(about[own], how="left", on="target")
     ordered = table.sort_values(["auc", "target"], ascending=[False, True], ignore_index=True)
-    return People(subject.name, best, mean, ordered, parts)
+    return People(subject.name, best, mean, ordered, parts, subject.rare_columns)
 
 
 def _parts(

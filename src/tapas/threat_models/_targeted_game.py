@@ -214,6 +214,15 @@ class TargetedGame(GameDefaults):
         inside = rows_within(pool, tables)
         return (pool, inside) if len(inside) == len(indices) else None
 
+    def private_records(self) -> TabularDataset | None:
+        """All records that trials draw from, and the targets."""
+        if not isinstance(self.data, PlantingLabeller):
+            return None
+        rest, targets = self.data.attacker_knowledge._get_data(), self.data.target_records
+        if not isinstance(rest, TabularDataset) or not isinstance(targets, TabularDataset):
+            return None
+        return rest.concat(targets)
+
     async def play_concurrently(self, address: Address) -> Trial:
         """The same, giving way to other trials while the mechanism waits."""
         import asyncio
