@@ -167,26 +167,20 @@ class Player:
                 self._refuse_failures(phase, count)
                 if count >= TRIALS_WORTH_A_PROBE and self.num_concurrent == 1:
                     self._probe(phase)
-        return [index for index in range(count) if self.ledger.has_trial(phase, index)]
+        return [index for index in self.ledger.indices(phase) if index < count]
 
     # -- what is missing ---------------------------------------------------------------------
 
     def _missing(
         self, phase: Phase, count: int, observers: dict[str, Observer], whole: bool
     ) -> list[int]:
-        seen = [self.ledger.observations(key, phase) for key in observers]
         failed = self.ledger.failures(phase)
-
-        def is_missing(index: int) -> bool:
-            if index in failed:
-                return False
-            if not self.ledger.has_trial(phase, index):
-                return True
-            if whole:
-                return self._replays or not self.ledger.has_data(phase, index)
-            return any(index not in one for one in seen)
-
-        return [index for index in range(count) if is_missing(index)]
+        left = [index for index in range(count) if index not in failed]
+        if whole:
+            return [i for i in left if self._replays or not self.ledger.has_data(phase, i)]
+        seen = [self.ledger.observations(key, phase) for key in observers]
+        known = set(self.ledger.indices(phase)).intersection(*seen)
+        return [index for index in left if index not in known]
 
     @cached_property
     def _replays(self) -> bool:
