@@ -75,7 +75,8 @@ PUBLIC = {
         repair_history rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
         summary_facts write_exposure_table""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
-        SequentialEpsilon ThresholdChoice advantage_interval attack_epsilon_high auc_gain_interval
+        SequentialEpsilon ThresholdChoice TopScores top_scores advantage_interval
+        attack_epsilon_high auc_gain_interval
         auc_interval audit_claim audit_power bootstrap certificate certify
         clopper_pearson column_auc_errors
         epsilon_lower_bound excess_p_value gaussian_epsilon_from_mu holm look_share

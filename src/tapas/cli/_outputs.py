@@ -207,6 +207,7 @@ def _facts(facts: SummaryFacts) -> dict[str, Any]:
         "dependence": str(facts.dependence),
         **{m.fact: _estimate(facts.measured(m.fact)) for m in MEASURES if m.fact},
         "epsilon_at_least": None if facts.epsilon is None else _number(float(facts.epsilon)),
+        "highest_scores": None if facts.surest is None else facts.surest._asdict(),
     }
 
 

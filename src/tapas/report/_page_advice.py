@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from tapas.report._page_commands import audited_again, follows, mapped_targets, released_again
-from tapas.results import MOST_RECORDS, AuditRecord, ExposedRecords, Findings, People
+from tapas.results import MOST_RECORDS, AuditRecord, ExposedRecords, Findings, People, leak
 
 __all__ = ["Action", "actions", "why"]
 
@@ -82,7 +82,8 @@ def why(findings: Findings) -> str:
     best = findings.best
     if best is None or not findings.found_by_attack:
         return ""
-    label = best.own.attack
+    told = best if leak(best.shared)[0] > 0 or findings.surest is None else findings.surest
+    label = told.own.attack
     known = (name for name in _LOOKS_AT if label.startswith(name))
     name = max(known, key=len, default=None)
     if name is None:

@@ -327,6 +327,17 @@ def _beside_inputs(best: Finding) -> str:
     return words
 
 
+def _of_the_surest(finding: Finding) -> str:
+    top = finding.own.surest
+    if top is None:
+        return ""
+    return (
+        f"Over all records no attack did reliably better than guessing, but of the {top.size} "
+        f"highest scores of {finding.own.attack} {top.members} are those of private records, where "
+        f"{top.expected:.3g} are expected: this is not chance. Few records leak, and these do."
+    )
+
+
 def _size(findings: Findings) -> str:
     best = findings.best
     if best is None:
@@ -340,6 +351,8 @@ def _size(findings: Findings) -> str:
         what = "By the attack's scores the leak" if findings.copied else "The leak"
         word = strength_words(best.shared)
         return f"{what} is {word}{beyond}: this is not chance{way}{order}."
+    if findings.surest is not None:
+        return _of_the_surest(findings.surest)
     if findings.epsilon > 0:
         return (
             "Over all thresholds the attacks do no better than guessing, but where they are "

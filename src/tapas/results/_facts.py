@@ -14,6 +14,7 @@ from tapas.results._label_inference import (
     LabelInferenceAttackSummary,
 )
 from tapas.results._measures import LOW_FPR, MEASURES, Measure
+from tapas.results._worlds import Worlds
 from tapas.stats import Dependence
 
 __all__ = ["SummaryFacts", "facts_within", "judged_summaries", "record_facts", "summary_facts"]
@@ -97,6 +98,17 @@ class SummaryFacts:
     @cached_property
     def _certified(self) -> tuple[stats.EpsilonBound | None, str | None]:
         return _epsilon(self.summary, self.confidence, self.delta, self.family)
+
+    @cached_property
+    def surest(self) -> stats.TopScores | None:
+        """Whose the highest scores are, of records judged in one release of files."""
+        told = self.summary.inputs_alone is not None or self.summary.has_one_secret
+        if self.dependence is not Dependence.ONE_RELEASE or told:
+            return None
+        if self.summary.secret_kind != "binary" or self.summary.scores is None:
+            return None
+        worlds = Worlds.of(self.summary)
+        return stats.top_scores(worlds.positive, worlds.negative)
 
     def measured(self, fact: str) -> Estimate | None:
         """A measure by the name that facts have for it (`Measure.fact`), if it is defined."""

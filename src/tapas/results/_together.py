@@ -33,6 +33,11 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
             f"{level} confidence. Each bound shares its part of the error between a threshold and "
             f"guesses about the most extreme scores, or comparisons of pairs."
         )
+    if any(finding.own.surest for finding in findings.audited):
+        said.append(
+            f"Whether the highest scores are members' more often than chance explains is tested "
+            f"for all {each} together with {level} confidence."
+        )
     if verdict.outcomes:
         levels = ", ".join(sorted({_percent(one.gate.confidence) for one in verdict.outcomes}))
         said.append(

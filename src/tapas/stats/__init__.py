@@ -40,6 +40,7 @@ from tapas.stats._selection import (
     select_threshold,
 )
 from tapas.stats._sequential import SequentialEpsilon
+from tapas.stats._top_scores import TopScores, top_scores
 from tapas.stats._venn_abers import venn_abers
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "RocBand",
     "SequentialEpsilon",
     "ThresholdChoice",
+    "TopScores",
     "advantage_interval",
     "attack_epsilon_high",
     "auc_gain_interval",
@@ -82,6 +84,7 @@ __all__ = [
     "shared_confidence",
     "simultaneous_upper_limits",
     "smallest_leak",
+    "top_scores",
     "tpr_at_fpr_interval",
     "venn_abers",
 ]

@@ -1,0 +1,99 @@
+"""A leak of few records: the highest scores are members', and no AUC shows it."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapas.cli._outputs import verdict_values
+from tapas.errors import StatisticsError
+from tapas.report import AuditPage
+from tapas.results import AuditedSubject, AuditRecord, Findings, MIAttackSummary, decide
+from tapas.stats import auc_interval, top_scores
+
+
+def _record(leaking: int, attacks: int = 3, size: int = 1000, **about: Any) -> AuditRecord:
+    rng = np.random.default_rng(5)
+    members = np.arange(2 * size) < size
+    found = []
+    for number in range(attacks):
+        scores = rng.normal(size=2 * size)
+        if number == 1:
+            scores[:leaking] += 10
+        about = {"dependence": "one release", **about}
+        found.append(
+            MIAttackSummary(members, scores > 0, scores, "G", f"A{number}", "D", "all", **about)
+        )
+    subject = AuditedSubject("released", "audited", tuple(found))
+    return AuditRecord("title", {}, "f00", 3, (subject,))
+
+
+def test_p_values_are_those_of_all_ways_to_choose_members() -> None:
+    scores = np.arange(14.0)
+    every = []
+    for chosen in itertools.combinations(range(14), 6):
+        member = np.isin(np.arange(14), chosen)
+        every.append(top_scores(scores[member], scores[~member]).p_value)
+    for level in (0.01, 0.05, 0.2, 0.5):
+        assert np.mean(np.array(every) <= level) <= level
+    # All of the five highest are members': 9 of 3,003 choices, times four.
+    assert min(every) == pytest.approx(4 * 9 / 3003)
+
+
+def test_equal_scores_count_as_those_of_non_members() -> None:
+    found = top_scores([2.0] * 10 + [0.0] * 90, [2.0] * 3 + [0.0] * 97)
+    assert (found.members, found.expected) == (found.size - 3, found.size / 2)
+    assert top_scores(np.ones(50), np.ones(50)).p_value == 1
+    with pytest.raises(StatisticsError, match="both kinds"):
+        top_scores([], [1.0])
+
+
+def test_ten_records_of_a_thousand_are_found_and_told() -> None:
+    record = _record(10)
+    findings = Findings(record)
+    assert findings.best.shared.auc.low < 0.5 < findings.best.shared.auc.high
+    assert findings.surest.own.attack == "A1"
+    assert findings.leaks
+    page = " ".join(AuditPage(record).words)
+    assert "of the 10 highest scores of A1 10 are those of private records, where 5" in page
+    assert "No attack did" not in page
+    shown = verdict_values(record, decide(record))["results"][1]["highest_scores"]
+    assert shown["size"] == shown["members"] == 10
+    assert shown["p_value"] < 0.01
+
+
+def test_ten_of_a_thousand_are_found_every_time_and_by_the_auc_hardly_ever() -> None:
+    by_top, by_area = [], []
+    for seed in range(40):
+        members, others = np.random.default_rng(seed).normal(size=(2, 1000))
+        members[:10] += 10
+        by_top.append(top_scores(members, others).p_value <= 0.05)
+        by_area.append(auc_interval(members, others).low > 0.5)
+    assert np.mean(by_top) == 1
+    assert np.mean(by_area) < 0.1
+
+
+def test_nothing_is_said_where_chance_explains_it_or_inputs_may() -> None:
+    assert Findings(_record(0)).surest is None
+    assert "No attack did" in " ".join(AuditPage(_record(0)).words)
+    assert Findings(_record(10, inputs_alone=np.zeros(2000))).surest is None
+    assert Findings(_record(10, dependence="unknown")).surest is None
+
+
+@pytest.mark.slow
+def test_highest_scores_are_called_as_rarely_as_stated() -> None:
+    called = 0
+    for seed in range(2000):
+        rng = np.random.default_rng(seed)
+        members = rng.permutation(200) < 60
+        summaries = tuple(
+            MIAttackSummary(
+                members, scores > 0, scores.round(1), "G", str(k), "D", dependence="one release"
+            )
+            for k, scores in enumerate(rng.normal(size=(4, 200)))
+        )
+        record = AuditRecord("n", {}, "f", 0, (AuditedSubject("r", "audited", summaries),))
+        called += Findings(record).surest is not None
+    print(f"highest scores: called in {called} of 2000 nulls")  # noqa: T201
+    assert called <= 2000 * (0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000))
