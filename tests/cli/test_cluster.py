@@ -129,6 +129,48 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(
 
 @pytest.mark.dask
 @pytest.mark.slow
+def test_a_killed_scheduler_loses_nothing_and_another_cluster_goes_on(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    audit = tmp_path / "audit.yaml"
+    audit.write_text(AUDIT)
+    (tmp_path / "slow_for_cluster.py").write_text(SLOW)
+    cluster.add_worker()
+    cluster.wait_for_workers(1)
+    command = [sys.executable, "-m", "tapas.cli", "run", str(audit), "--folder", "far"]
+    process = subprocess.Popen(
+        [*command, "--cluster", cluster.address],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while _trials(tmp_path / "far") < 10 and process.poll() is None:
+        time.sleep(0.02)
+    assert process.poll() is None, process.communicate()[1]
+    cluster.processes[0].send_signal(signal.SIGKILL)
+    _, err = process.communicate(timeout=180)
+    assert process.returncode != 0, "a run without its cluster is no result"
+    assert "Traceback" not in err
+    kept = _trials(tmp_path / "far")
+    assert kept >= 10
+    other = Cluster(tmp_path / "elsewhere")
+    try:
+        other.add_worker()
+        other.wait_for_workers(1)
+        again = [*command, "--cluster", other.address]
+        assert subprocess.run(again, cwd=tmp_path, check=False).returncode == 0
+    finally:
+        other.close()
+    assert run(["run", str(audit), "--folder", str(tmp_path / "near")]) == 0
+    far, near = (
+        json.loads((tmp_path / name / "record.json").read_text()) for name in ("far", "near")
+    )
+    assert far["subjects"] == near["subjects"]
+
+
+@pytest.mark.dask
+@pytest.mark.slow
 def test_workers_with_several_threads_give_the_same_results(
     cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
