@@ -58,8 +58,8 @@ PUBLIC = {
         effective_epsilon_from_rates false_positive_rate inference_advantage
         inference_privacy_gain macro_auc mia_advantage precision privacy_gain recall
         resampled_column_aucs roc_curve tpr_at_fpr true_positive_rate value_rates""",
-    "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS GATE_METRICS LOW_FPR MEASURES
-        MOST_RECORDS PAGE_FILES SUBGROUP VALUE
+    "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS GATE_METRICS LEAKY_CONTROL LOW_FPR
+        MEASURES MOST_RECORDS PAGE_FILES SUBGROUP VALUE
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome Copies
         Cost

@@ -1,5 +1,7 @@
 """Records that the attacker learns from are judged too, by what the others teach."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,13 @@ from tapas.attacks import ClosestDistanceMIA, LossMIA, RecordEnsembleAttack
 from tapas.audit import Audit
 from tapas.datasets import TabularDataset, load_sample
 from tapas.report import AuditPage
-from tapas.results import AuditRecord, Findings, exposed_records
+from tapas.results import (
+    AuditedSubject,
+    AuditRecord,
+    Findings,
+    MIAttackSummary,
+    exposed_records,
+)
 from tapas.threat_models import ModelMIA, ObservedAIA, ObservedMIA
 
 
@@ -67,6 +75,25 @@ def test_each_half_is_ranked_by_its_own_false_alarms() -> None:
         others = half.loc[~half["member"], "score"].to_numpy()
         rates = [(others >= score).mean() for score in half["score"]]
         assert half["false_positive_rate"].tolist() == pytest.approx(rates)
+
+
+def test_of_records_that_no_other_reaches_those_come_first_that_few_of_their_half_reach() -> None:
+    """Five of a hundred are copied in one half, two of forty in the other, which score 0."""
+
+    def half(members: int, copies: int) -> AuditedSubject:
+        scores = np.r_[np.zeros(copies), -1 - np.arange(members - copies) / 1000, [-9.0] * members]
+        labels = np.arange(2 * members) < members
+        one = MIAttackSummary(
+            labels, scores > -2, scores, "", "A", "", "all", dependence="one release"
+        )
+        about = {"source": ["x"] * len(scores), "row": list(range(len(scores)))}
+        return AuditedSubject("S", summaries=(one,), records=about)
+
+    both = replace(half(50, 5), other_half=half(20, 2))
+    (exposed,) = exposed_records(Findings(AuditRecord("", {}, "f", 0, (both,))))
+    scores = exposed.table["score"].tolist()
+    assert scores[:7] == [0.0] * 7
+    assert scores[7] < 0
 
 
 def test_attributes_name_the_rows_that_were_given() -> None:

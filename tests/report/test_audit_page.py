@@ -26,8 +26,10 @@ from tapas.results import (
     Gate,
     MIAttackSummary,
     TrialFailure,
+    append_verdict,
     decide,
     holds_together,
+    read_history,
     rounded,
     rounded_down,
     rounded_up,
@@ -330,7 +332,62 @@ def test_controls_are_described_by_what_they_are(tells):
     page = AuditPage(record(subject(membership(0.5)), *controls)).html()
     assert "cannot leak" not in page
     assert ("even that is no safe release" in page) == (tells > 0)
+    assert ("against “control: independent columns”" in page) == (tells > 0)
     assert "cannot leak" not in AuditPage(record(subject(membership(0.5)))).html()
+
+
+def test_controls_that_are_meant_to_leak_are_nothing_to_read_against():
+    """Not even where they happen to be the lowest."""
+    controls = [
+        AuditedSubject("control: resampled records", "control", (membership(1.0),)),
+        AuditedSubject("control: independent columns", "control", (membership(2.0),)),
+    ]
+    found = record(subject(membership(3.0)), *controls)
+    assert "against “control: independent columns”" in AuditPage(found).html()
+    alone = record(subject(membership(3.0)), controls[0])
+    words = AuditPage(alone).html()
+    assert "even that is no safe release" not in words
+    assert "Read the audited results against" not in words
+
+
+def test_whose_epsilon_is_certified_is_said():
+    """It need not be that of the strongest by AUC, who is named before."""
+    labels = np.tile([1, 0], 400)
+    noise = np.repeat(np.random.default_rng(0).normal(size=400), 2)
+    by_area = membership(1.3, target="all", trials=800)
+    few = np.where(labels == 1, noise + 9 * (noise > 0.3), noise)  # surest of some, always right
+    by_bound = membership(0.0, target="some", trials=800, scores=few)
+    found = Findings(record(subject(by_area, by_bound)))
+    assert found.best.target == "all"
+    assert found.certified.target == "some"
+    (said,) = [words for words in AuditPage(found.record).words if "epsilon is at least" in words]
+    assert "shown by Closest against target some" in said
+
+
+def test_the_gap_is_rounded_alike_in_words_and_in_the_table():
+    table = performance(0.84, 0.52)
+    for end, value in (("gap", 0.16), ("gap_low", 0.12075), ("gap_high", 0.2058)):
+        table[end] = [value] * 3
+    for end, value in (("low", 0.9), ("high", 1.0)):
+        table[f"train_accuracy_{end}"] = [value] * 3
+    table |= {"train_records": [600] * 3, "test_records": [600] * 3}
+    words = Page(AuditPage(record(subject(membership(3.0), performance=table))).html()).words
+    assert "The gap, at least 12.0%, alone" in words
+    assert "12.0 to 20.6%" in words
+
+
+@pytest.mark.parametrize(
+    ("strength", "said"),
+    [(3.0, "no limits set; leak found"), (0.0, "no limits set; no leak shown")],
+)
+def test_the_history_says_what_was_found_where_no_limit_was_set(strength, said, tmp_path):
+    found = record(subject(membership(strength)))
+    append_verdict(tmp_path, found)
+    history = read_history(tmp_path)
+    words = Page(AuditPage(found, history).html()).words
+    assert said in words
+    earlier = [{name: value for name, value in history[0].items() if name != "leaks"}]
+    assert "no limits set" in Page(AuditPage(found, earlier).html()).words
 
 
 def test_few_trials_cannot_contradict_a_large_claim():

@@ -17,6 +17,7 @@ from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError, TapasError
 from tapas.game import Value
 from tapas.generators import Bootstrap, Generator, GeneratorFromObject, IndependentMarginals
+from tapas.results import LEAKY_CONTROL
 from tapas.threat_models import (
     AttackerKnowledgeOnData,
     AttackerKnowledgeOnGenerator,
@@ -78,7 +79,7 @@ def generator_subjects(config: AuditFile, names: Names) -> Built:
 def controls() -> list[tuple[str, Bootstrap | IndependentMarginals]]:
     """Where the scale ends and where it begins."""
     return [
-        ("control: resampled records", Bootstrap()),
+        (LEAKY_CONTROL, Bootstrap()),
         ("control: independent columns", IndependentMarginals()),
     ]
 

@@ -37,7 +37,14 @@ from tapas.report._page_tables import (
     question_text,
     result_table,
 )
-from tapas.report._page_words import banner, limits, sentences, strength_measure, tiles
+from tapas.report._page_words import (
+    banner,
+    limits,
+    sentences,
+    strength_measure,
+    tiles,
+    verdict_words,
+)
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
@@ -126,7 +133,7 @@ class AuditPage(Report):
             inputs=input_rows(record),
             attacker=[*attacker_words(record), *left_out_words(record)],
             actions=actions(findings, self._exposed, self._people),
-            history=self.history or (),
+            history=[(entry, verdict_words(entry)) for entry in self.history or ()],
             num_targets=len({result.target for result in findings.exposed}),
             tiles=tiles(findings),
             strongest_by=findings.best and strength_measure(findings.best.shared),

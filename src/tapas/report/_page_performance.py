@@ -7,7 +7,7 @@ import pandas as pd
 
 from tapas.report._page_cells import Cell, estimate_cell, sortable
 from tapas.report._page_numbers import percent
-from tapas.results import AuditedSubject, Estimate, spreadsheet_safe
+from tapas.results import AuditedSubject, Estimate, rounded_down, spreadsheet_safe
 
 __all__ = ["PerformanceTable", "performance_csv", "performance_tables"]
 
@@ -71,8 +71,8 @@ def _table(subject: AuditedSubject) -> PerformanceTable:
 def _gap_words(low: float) -> str:
     if low > 0:
         return (
-            f"The gap, at least {percent(low, 1)}, alone tells members from others: whoever sees "
-            "whether an answer is right gains that much."
+            f"The gap, at least {rounded_down(100 * low, 1)}%, alone tells members from others: "
+            "whoever sees whether an answer is right gains that much."
         )
     return "That the two differ at all is not certain."
 

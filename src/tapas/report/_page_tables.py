@@ -9,6 +9,7 @@ from tapas.report._page_cells import Cell, epsilon_cell, measure_cell, sortable,
 from tapas.report._page_numbers import between, duration, percent
 from tapas.report._page_words import strength_words
 from tapas.results import (
+    LEAKY_CONTROL,
     MEASURES,
     AuditRecord,
     Finding,
@@ -176,12 +177,20 @@ def control_words(findings: Findings) -> str:
             "No attack succeeded against any control. If one of them is known to leak, these "
             "attacks or this number of trials cannot show a leak, and a low result means nothing."
         )
-    least = strongest(findings.controls, lambda result: result.own.subject)
-    if min(leak(result.shared)[0] for result in least) > 0:
+    found = strongest(findings.controls, lambda result: result.own.subject)
+    meant_safe = [result for result in found if result.own.subject != LEAKY_CONTROL]
+    if not meant_safe:
+        return (
+            "The control, which is known to leak, shows where the scale ends. There is none to "
+            "show where it begins."
+        )
+    lowest = min(meant_safe, key=lambda result: leak(result.shared)[0])
+    if leak(lowest.shared)[0] > 0:
         return (
             "Controls show where the scale begins and ends. Here every one of them tells something "
             "about its records, also the one that keeps single columns only: with so few records "
-            "even that is no safe release. Read the audited results against the lowest of them."
+            "even that is no safe release. Read the audited results against "
+            f"“{lowest.own.subject}”; others are meant to leak."
         )
     return (
         "Controls show where the scale begins and ends: a control known to leak should stand far "

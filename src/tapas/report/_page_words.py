@@ -1,6 +1,7 @@
 """The verdict in words, for people who decide about a release."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tapas.report._page_cells import best_guess_words
@@ -19,7 +20,16 @@ from tapas.results import (
 )
 from tapas.stats import Dependence, negatives_needed, smallest_leak
 
-__all__ = ["Banner", "banner", "limits", "sentences", "strength_measure", "strength_words", "tiles"]
+__all__ = [
+    "Banner",
+    "banner",
+    "limits",
+    "sentences",
+    "strength_measure",
+    "strength_words",
+    "tiles",
+    "verdict_words",
+]
 
 _STRENGTHS = ((0.8, "almost complete"), (0.5, "strong"), (0.2, "clear"), (0.0, "slight"))
 _ORDER_TELLS = (
@@ -400,7 +410,23 @@ def _certified(findings: Findings) -> str:
     if findings.epsilon > 0:
         return (
             f"With {_LEVEL} confidence over all attacks and targets, epsilon is at least "
-            f"{rounded_down(findings.epsilon)}{setting}; {top}."
+            f"{rounded_down(findings.epsilon)}{setting}{_shown_by(findings.certified)}; {top}."
         )
     ceiling = rounded(findings.ceiling) if math.isnan(findings.ceiling) else top
     return f"No epsilon above 0 could be certified; {ceiling}."
+
+
+def _shown_by(found: Finding | None) -> str:
+    """Whose epsilon it is; it need not be that of the strongest result."""
+    if found is None or not found.target:
+        return ""
+    return f", shown by {found.own.attack} against target {found.target}"
+
+
+def verdict_words(entry: Mapping[str, object]) -> str:
+    """A verdict of an earlier time; without limits, what was found."""
+    if entry.get("state") != "none":
+        return str(entry.get("state"))
+    leaks = entry.get("leaks")
+    found = "" if leaks is None else "; leak found" if leaks else "; no leak shown"
+    return f"no limits set{found}"

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from tapas.report._page_numbers import duration, moment
 from tapas.report._page_render import render
+from tapas.report._page_words import verdict_words
 from tapas.results import RunState
 
 __all__ = ["runs_page"]
@@ -65,8 +66,8 @@ def _line(run: RunState) -> _Line:
         name=run.name,
         link=f"/{quote(run.name)}/" if run.verdicts else "",
         report=f"/{quote(run.name)}/report.html" if run.verdicts else "",
-        tone=_TONES.get(run.state, "open"),
-        state=run.state,
+        tone="bad" if run.state == "none" and last.get("leaks") else _TONES.get(run.state, "open"),
+        state=verdict_words(last) if run.state == "none" else run.state,
         finished=moment(last.get("finished")) or "–",
         progress=_progress(run),
         share=100 * run.done / run.total if run.total else 0.0,

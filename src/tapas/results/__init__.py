@@ -1,6 +1,7 @@
 """Outcomes of attacks and audits: frozen, with their metrics, readable from disk."""
 
 from tapas.results._audit_record import (
+    LEAKY_CONTROL,
     AttackCrash,
     AuditedSubject,
     AuditRecord,
@@ -66,6 +67,7 @@ __all__ = [
     "CONFIDENCE",
     "DEFAULT_METRICS",
     "GATE_METRICS",
+    "LEAKY_CONTROL",
     "LOW_FPR",
     "MEASURES",
     "MOST_RECORDS",

@@ -32,6 +32,7 @@ FORMAT = "tapas-audit"
 VERSION = 3  # the first with a digest
 READABLE = (1, 2, VERSION)
 FILE_NAME = "record.json"
+LEAKY_CONTROL = "control: resampled records"  # the one that is known to leak
 SUBGROUP, VALUE = "by ", "value of "  # what names of columns about records begin with
 
 

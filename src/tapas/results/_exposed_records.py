@@ -29,7 +29,7 @@ class ExposedRecords:
         `exposure_table` of all records with their rank, most exposed first. Where those that the
         attacker learnt from were judged too, by what the others teach, ``told`` says which they
         are: each half has its own scores, so that both are ranked by the share of others that
-        score as high in the same half.
+        score as high in the same half, then by that of all its records.
     slices : DataFrame
         `slice_metrics` over the records that were judged at first, by class, by whether the model
         is right and by the subgroups that were asked for; the intervals of a measure hold together
@@ -114,9 +114,11 @@ def _with_other_half(
         for one, columns, known in ((summary, about, False), (others, told, True))
     ]
     halves[1]["record"] += len(summary)
-    table = pd.concat([one.assign(place=range(len(one))) for one in halves], ignore_index=True)
-    order = np.lexsort((table["told"], table["place"], table["false_positive_rate"]))
-    return table.iloc[order].drop(columns="place").reset_index(drop=True)
+    reached = [one["score"].rank(ascending=False, method="max") / len(one) for one in halves]
+    table = pd.concat(halves, ignore_index=True)
+    shares = np.concatenate(reached)
+    order = np.lexsort((table["told"], shares, table["false_positive_rate"]))
+    return table.iloc[order].reset_index(drop=True)
 
 
 def _is_short(column: pd.Series) -> bool:

@@ -131,10 +131,15 @@ class Findings:
         return sorted(found, key=lambda finding: finding.strength, reverse=True)
 
     @cached_property
+    def certified(self) -> Finding | None:
+        """The audited finding that certifies the largest epsilon."""
+        found = [finding for finding in self.audited if finding.shared.epsilon is not None]
+        return max(found, key=lambda finding: float(finding.shared.epsilon or 0.0), default=None)
+
+    @property
     def certificate(self) -> stats.EpsilonBound | None:
         """The largest certified epsilon, over all attacks and targets together."""
-        bounds = [f.shared.epsilon for f in self.audited if f.shared.epsilon is not None]
-        return max(bounds, key=float, default=None)
+        return None if self.certified is None else self.certified.shared.epsilon
 
     @cached_property
     def epsilon(self) -> float:

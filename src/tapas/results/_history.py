@@ -11,6 +11,7 @@ from tapas._files import write_text
 from tapas._spec import digest_of
 from tapas.errors import StoreError
 from tapas.results._audit_record import AuditRecord
+from tapas.results._findings import Findings
 from tapas.results._gates import decide, gate_title
 
 __all__ = ["append_verdict", "loosened_limits", "read_history", "repair_history"]
@@ -34,6 +35,7 @@ def append_verdict(folder: str | PathLike[str], record: AuditRecord) -> None:
         "fingerprint": record.fingerprint,
         "state": verdict.state,
         "words": verdict.words,
+        "leaks": Findings(record).leaks,
         "limits": [
             {
                 "name": gate_title(outcome.gate),
