@@ -58,7 +58,7 @@ def of_rare_values(seed: int) -> AuditRecord:
 def of_few_members(seed: int) -> AuditRecord:
     """Ten private records beside a thousand others, half of each known, in another's release."""
     rng = np.random.default_rng(seed)
-    rows = [["common", 0, 0, value] for value in rng.random(1210).round(3)]
+    rows = [["common", 0, 0, value] for value in rng.random(1210).round(6)]
     table = TabularDataset(rows, BACKGROUND.description)
     parts = [table.take(range(*ends)) for ends in ((0, 200), (200, 210), (210, 1210))]
     game = ObservedMIA(*parts, seed=seed)
