@@ -4,9 +4,9 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Literal
@@ -303,7 +303,7 @@ class Audit:
         """
         start = time.perf_counter()
         asked, workers = self.asked(), Workers(n_jobs, executor, isolated)
-        with _opened(store) as folder:
+        with nullcontext() if store is None else RunFolder(store) as folder:
             counted = None
             if folder is not None:
                 folder.begin(asked)
@@ -427,12 +427,3 @@ class Audit:
             if reason is not None:
                 return summaries, reason
         return summaries, None
-
-
-@contextmanager
-def _opened(store: str | PathLike[str] | None) -> Iterator[RunFolder | None]:
-    if store is None:
-        yield None
-        return
-    with RunFolder(store) as folder:
-        yield folder

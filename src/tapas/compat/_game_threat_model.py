@@ -143,7 +143,7 @@ class GameThreatModel(TrainableThreatModel):
         self, num_samples: int | None, training: bool, ignore_memory: bool = False
     ) -> list[Trial]:
         phase: Phase = "train" if training else "test"
-        player = self._player(ignore_memory)
+        player = self.player(ignore_memory)
         return player.trials(phase, self._count(phase, num_samples, player.ledger))
 
     def _count(self, phase: Phase, num_samples: int | None, ledger: Ledger) -> int:
@@ -180,7 +180,8 @@ class GameThreatModel(TrainableThreatModel):
             )
         return number
 
-    def _player(self, ignore_memory: bool = False) -> Player:
+    def player(self, ignore_memory: bool = False) -> Player:
+        """Plays the game on what is remembered, or afresh."""
         player = Player(
             game=self.game,
             ledger=self._remembered(),
@@ -194,10 +195,6 @@ class GameThreatModel(TrainableThreatModel):
         fresh = Ledger()
         fresh.probed = player.ledger.probed
         return replace(player, ledger=fresh, round=player.ledger.next_round())
-
-    def player(self) -> Player:
-        """Plays the game on what is remembered."""
-        return self._player()
 
     def remember_in(self, ledger: Ledger) -> None:
         """Use this ledger from now on."""
@@ -248,7 +245,7 @@ class GameThreatModel(TrainableThreatModel):
         the work once. An observation whose second axis has length 1 is the same for all targets.
         """
         self.check(attack)
-        player = self._player(ignore_memory)
+        player = self.player(ignore_memory)
         phase: Phase = "train" if training else "test"
         board = self._observed(player, player.observer(attack), phase, num_samples)
         return board.of_targets(self._targets) if len(board) and not all_targets else board
@@ -261,7 +258,7 @@ class GameThreatModel(TrainableThreatModel):
     def trained(self, attack: AttackDoors, num_samples: int | None) -> Trained:
         """Let an attack observe and learn."""
         self.check(attack)
-        player = self._player()
+        player = self.player()
         observer = player.observer(attack) if attack.observes else None
         if not attack.needs.training:
             board = Board.empty(self.game.goal)
@@ -270,7 +267,7 @@ class GameThreatModel(TrainableThreatModel):
             attack._trained = Trained(self.briefing(), observer, _AsSeen(), self._is_about_one)
             board = self.scored_samples(attack, num_samples, training=True)
         else:
-            player = player if self.memorise_datasets else self._player()
+            player = player if self.memorise_datasets else self.player()
             seen = player.observer(attack) if observer is None else observer
             board = self._observed(player, seen, "train", num_samples)
             if len(board) and not attack.pools_targets:
@@ -318,7 +315,7 @@ class GameThreatModel(TrainableThreatModel):
 
     def queries(self, attack: AttackDoors) -> int:
         """How many records an attack has asked a model that exists already about."""
-        player = self._player()
+        player = self.player()
         return player.queries(player.observer(attack))
 
     # -- judging -----------------------------------------------------------------------------
@@ -352,7 +349,7 @@ class GameThreatModel(TrainableThreatModel):
         trained = attack._trained or self.trained(attack, None)
         if trained.observer is None:
             raise NotTrainedError(f"{attack.label} does not observe releases")
-        player = self._player(ignore_memory)
+        player = self.player(ignore_memory)
         board = self._observed(player, trained.observer, "test", num_samples)
         _refuse_nothing(len(board))
         return judge(trained.scorer, board.of_targets(self._targets))
