@@ -90,6 +90,7 @@ def test_the_column_that_makes_people_stand_out_is_named_with_those_that_repeat_
     assert "The values of the 5 most exposed are rarest in “town”" in html
     assert "held by 1 of 200 private records" in html
     assert "“district” says the same" in html
+    assert "“town” (“district”: the same, one to one) 1, 1, 1, 1, 1;" in html
     assert "data.drop=[x, town, district]" in html
     assert "hamlet" not in html + json.dumps(verdict_values(again, decide(again)))
 

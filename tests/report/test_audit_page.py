@@ -362,6 +362,7 @@ def test_whose_epsilon_is_certified_is_said():
     assert found.certified.target == "some"
     (said,) = [words for words in AuditPage(found.record).words if "epsilon is at least" in words]
     assert "shown by Closest against target some" in said
+    assert "about some; lower bound" in AuditPage(found.record).html()
 
 
 def test_the_gap_is_rounded_alike_in_words_and_in_the_table():

@@ -54,6 +54,7 @@ class PeopleTable:
     num_people: int
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    rarest: str
     part_columns: tuple[str, ...]
     parts: tuple[tuple[Cell, ...], ...]
 
@@ -76,6 +77,7 @@ def _table(people: People) -> PeopleTable:
             tuple(_cell(name, value) for name, value in zip(order, row, strict=True))
             for row in shown[order].itertuples(index=False, name=None)
         ),
+        rarest=_rarest(people),
         part_columns=("People", "Number", "Mean AUC"),
         parts=tuple(
             (
@@ -85,6 +87,23 @@ def _table(people: People) -> PeopleTable:
             )
             for part in people.parts.to_dict("records")
         ),
+    )
+
+
+def _rarest(people: People) -> str:
+    """Where the most exposed stand out in the private table, in words."""
+    if not people.rare_columns:
+        return ""
+    said = []
+    for one in people.rare_columns:
+        first, *same = (f"“{name}”" for name in one.columns)
+        repeated = f" ({', '.join(same)}: the same, one to one)" if same else ""
+        said.append(f"{first}{repeated} {', '.join(map(str, sorted(one.held_by)))}")
+    rarest = people.rare_columns[0]
+    return (
+        f"Of {rarest.records:,} private records, so many hold the values of the "
+        f"{len(rarest.held_by)} most exposed, where these are rarest (numbers: lie within a "
+        f"twentieth of the range): {'; '.join(said)}."
     )
 
 

@@ -219,7 +219,9 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
             "name": "Certified epsilon",
             "value": bound(findings.epsilon) if certified else "none",
             "interval": f"could show at most {rounded_down(findings.ceiling)}" if certified else "",
-            "note": "lower bound; higher is worse" if certified else "no certificate possible",
+            "note": f"{_about(findings)}lower bound; higher is worse"
+            if certified
+            else "no certificate possible",
         }
     )
     return found
@@ -421,6 +423,14 @@ def _shown_by(found: Finding | None) -> str:
     if found is None or not found.target:
         return ""
     return f", shown by {found.own.attack} against target {found.target}"
+
+
+def _about(findings: Findings) -> str:
+    """Of whom epsilon is certified, where it is another than whom the other numbers are about."""
+    found, best = findings.certified, findings.best
+    if found is None or best is None or found.target == best.target or not findings.epsilon:
+        return ""
+    return f"about {found.target}; "
 
 
 def verdict_words(entry: Mapping[str, object]) -> str:
