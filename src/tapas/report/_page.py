@@ -104,22 +104,35 @@ class AuditPage(Report):
     def words(self) -> list[str]:
         """The verdict as sentences, the first being the shortest answer."""
         first = banner(self._findings, self._verdict)
-        return [f"{first.word}: {first.text}", *self._sentences]
+        about = [*self._people_words, *self._map_words, *self._learning_words]
+        return [f"{first.word}: {first.text}", *self._verdict_words, *about, *self._cautions]
 
     @property
-    def _sentences(self) -> list[str]:
-        loosened = loosened_limits(self.record, self.history or ())
+    def _verdict_words(self) -> list[str]:
         reason = [sentence for sentence in (why(self._findings),) if sentence]
-        people = [one.words() for one in self._people]
-        people += [one.exposure.words(one.name) for one in self._mapped if one.exposure]
-        learning = [
+        return [*sentences(self._findings), *reason]
+
+    @property
+    def _people_words(self) -> list[str]:
+        return [one.words() for one in self._people]
+
+    @property
+    def _map_words(self) -> list[str]:
+        return [one.exposure.words(one.name) for one in self._mapped if one.exposure]
+
+    @property
+    def _learning_words(self) -> list[str]:
+        return [
             max(subject.learning, key=lambda curve: curve.auc[-1].value).words(subject.name)
             for subject in self.record.audited
             if subject.learning
         ]
+
+    @property
+    def _cautions(self) -> list[str]:
         cautions = [f"Warning: {caution}" for caution in constant_scores(self.record)]
-        said = [*sentences(self._findings), *reason, *people, *learning, *cautions]
-        return [*said, *inputs_sentences(self.record), *loosened]
+        loosened = loosened_limits(self.record, self.history or ())
+        return [*cautions, *inputs_sentences(self.record), *loosened]
 
     def html(self) -> str:
         """Return the page as text."""
@@ -129,7 +142,14 @@ class AuditPage(Report):
             record=record,
             findings=findings,
             banner=banner(findings, self._verdict),
-            sentences=self._sentences,
+            sentences=[
+                *self._verdict_words,
+                *(one.words().partition(". ")[0] + "." for one in self._people),
+                *self._cautions,
+            ],
+            people_words=self._people_words,
+            map_words=self._map_words,
+            learning_words=self._learning_words,
             inputs=input_rows(record),
             attacker=[*attacker_words(record), *left_out_words(record)],
             actions=actions(findings, self._exposed, self._people),
