@@ -437,13 +437,25 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
         performance=entry.get("performance"),
         left_out=_pair(entry.get("left_out", (0, 0))),
         exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),
-        nearness=entry.get("nearness"),
+        nearness=_checked_sides(entry.get("nearness")),
         other_half=None
         if not entry.get("other_half")
         else _subject_from_dict(_is(dict, entry["other_half"])),
         copies=None if not entry.get("copies") else Copies.from_dict(entry["copies"]),
         learning=tuple(map(LearningCurve.from_dict, entry.get("learning", ()))),
     )
+
+
+def _checked_sides(sides: object) -> dict[str, dict[str, float | None]] | None:
+    if sides is None:
+        return None
+    return {
+        side: {
+            name: None if value is None else float(value)
+            for name, value in _is(dict, numbers).items()
+        }
+        for side, numbers in _is(dict, sides).items()
+    }
 
 
 def _without_nan(
