@@ -71,6 +71,8 @@ def records_csv(exposed: Iterable[ExposedRecords]) -> str:
     """Return all exposed records as CSV, safe to open in a spreadsheet."""
     tables = [one.table.assign(subject=one.subject, attack=one.attack) for one in exposed]
     table = pd.concat(tables, ignore_index=True)
+    if "row" in table:
+        table = table.drop(columns="record")  # a place among those judged, which names nobody
     first = ["subject", "attack"]
     ordered = table[first + [name for name in table.columns if name not in first]]
     return spreadsheet_safe(ordered).to_csv(index=False, lineterminator="\n")

@@ -80,7 +80,9 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
     if verdict.state == "pass":
         return Banner("open" if copied else "good", f"Pass{with_copies}", f"{words}.")
     if findings.leaks:
-        what = ["Attacks do reliably better than guessing"] if findings.found_by_attack else []
+        what = ["Attacks do reliably better than guessing"] if findings.found_over_all else []
+        if not what and findings.surest is not None:
+            what = ["Few records stand out beyond chance by the highest scores of an attack"]
         return Banner("bad", "Leak found", f"{'. '.join([*copied, *what])}. No limits were set.")
     than = "the inputs alone" if findings.best.shared.told_by_inputs else "guessing"
     text = f"No attack did reliably better than {than}. No limits were set."

@@ -175,10 +175,13 @@ class Findings:
 
     @property
     def found_by_attack(self) -> bool:
-        """Whether some attack did better than guessing, for certain."""
-        if self.best is None:
-            return False
-        return leak(self.best.shared)[0] > 0 or self.epsilon > 0 or self.surest is not None
+        """Whether some attack did better than guessing, for certain, if only about few records."""
+        return self.found_over_all or self.surest is not None
+
+    @property
+    def found_over_all(self) -> bool:
+        """Whether some attack did so over all trials or records."""
+        return self.best is not None and (leak(self.best.shared)[0] > 0 or self.epsilon > 0)
 
     @cached_property
     def surest(self) -> Finding | None:
