@@ -81,8 +81,8 @@ class Machines(Executor):
         while not done:
             if not self.lost and self.now > self.losses_at:
                 self._lose()
-            end, _, machine, future, sent, chunk, took = heapq.heappop(self.under_way)
-            self._tick(max(self.now, end))
+            self._tick(max(self.now, self.under_way[0][0]))
+            _, _, machine, future, sent, chunk, took = heapq.heappop(self.under_way)
             one = self.made[sent.digest]
             outcomes = [[_at(one, index) for index in work.indices] for work in chunk]
             future.set_result((outcomes, None, took))
