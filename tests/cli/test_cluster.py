@@ -127,14 +127,13 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(
     assert far["subjects"][0]["trials"] == {"train": 60, "test": 60}
 
 
-@pytest.mark.dask
 @pytest.mark.slow
 def test_a_killed_scheduler_loses_nothing_and_another_cluster_goes_on(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     audit = tmp_path / "audit.yaml"
-    audit.write_text(AUDIT)
-    (tmp_path / "slow_for_cluster.py").write_text(SLOW)
+    audit.write_text(AUDIT.replace("slow_for_cluster", "sleeps_for_cluster"))
+    (tmp_path / "sleeps_for_cluster.py").write_text(SLOW)
     cluster.add_worker()
     cluster.wait_for_workers(1)
     command = [sys.executable, "-m", "tapas.cli", "run", str(audit), "--folder", "far"]
