@@ -277,6 +277,23 @@ def test_a_run_that_is_checked_on_two_processes_stored_and_read_again_changes_no
     assert bits(summaries(AuditRecord.load(tmp_path))) == fresh
 
 
+@pytest.fixture(scope="module")
+def dask_worker() -> Iterator[Executor]:
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    settings = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
+        yield client.get_executor()
+
+
+@pytest.mark.slow
+@each_game_and_unusual_ones
+def test_a_run_on_a_cluster_changes_no_bit(
+    name: str, audits: Audits, dask_worker: Executor
+) -> None:
+    found = audits.audit(name).run(executor=dask_worker)
+    assert bits(summaries(found)) == bits(summaries(audits.record(name)))
+
+
 @pytest.mark.parametrize("name", ["TargetedMIA", "ModelMIA with shadow models"])
 def test_processes_that_a_run_starts_change_no_bit(name: str, audits: Audits) -> None:
     found = summaries(audits.audit(name).run(n_jobs=2))
