@@ -94,6 +94,17 @@ def _trials(folder: Path) -> int:
         return 0
 
 
+def _under_way(command: list[str], folder: Path) -> "subprocess.Popen[str]":
+    """A run that has written some trials."""
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    while _trials(folder / "far") < 10 and process.poll() is None:
+        time.sleep(0.02)
+    assert process.poll() is None, process.communicate()[1]
+    return process
+
+
 @pytest.mark.dask
 @pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_the_same_results(
@@ -106,16 +117,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(
     cluster.add_worker()
     cluster.wait_for_workers(2)
     command = [sys.executable, "-m", "tapas.cli", "run", str(audit), "--folder", "far"]
-    process = subprocess.Popen(
-        [*command, "--cluster", cluster.address],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while _trials(tmp_path / "far") < 10 and process.poll() is None:
-        time.sleep(0.02)
-    assert process.poll() is None, process.communicate()[1]
+    process = _under_way([*command, "--cluster", cluster.address], tmp_path)
     victim.send_signal(signal.SIGKILL)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
@@ -137,16 +139,7 @@ def test_a_killed_scheduler_loses_nothing_and_another_cluster_goes_on(
     cluster.add_worker()
     cluster.wait_for_workers(1)
     command = [sys.executable, "-m", "tapas.cli", "run", str(audit), "--folder", "far"]
-    process = subprocess.Popen(
-        [*command, "--cluster", cluster.address],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while _trials(tmp_path / "far") < 10 and process.poll() is None:
-        time.sleep(0.02)
-    assert process.poll() is None, process.communicate()[1]
+    process = _under_way([*command, "--cluster", cluster.address], tmp_path)
     cluster.processes[0].send_signal(signal.SIGKILL)
     _, err = process.communicate(timeout=180)
     assert process.returncode != 0, "a run without its cluster is no result"
