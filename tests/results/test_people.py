@@ -107,7 +107,7 @@ def test_the_page_has_a_picture_and_a_list_of_people(tmp_path: Any) -> None:
 
 def test_at_least_so_many_people_are_above_a_level() -> None:
     rng = np.random.default_rng(4)
-    shifts = [3.0] * 3 + [1.5] * 3 + [0.0] * 4
+    shifts = [5.0] * 3 + [1.5] * 3 + [0.0] * 4
     one = record([summary(rng, s, f"p{n}") for n, s in enumerate(shifts)])
     (people,) = exposed(one)
     level = 1 - 0.05 / 10

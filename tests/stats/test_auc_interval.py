@@ -33,6 +33,15 @@ def newcombe_end(value, m, n, confidence, side):
     return brentq(distance, side, value)
 
 
+def end_of_a_share(positive, negative, confidence):
+    """Clopper and Pearson's upper end for as many trials as would vary like the AUC."""
+    wins = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
+    variance = wins.mean(axis=1).var(ddof=1) / len(positive)
+    variance += wins.mean(axis=0).var(ddof=1) / len(negative)
+    won, number = wins.mean(), wins.mean() * (1 - wins.mean()) / variance
+    return reference.beta.ppf((1 + confidence) / 2, won * number + 1, number - won * number)
+
+
 @pytest.mark.parametrize("decimals", [0, 1, 8])
 def test_midranks_equal_all_pairs_with_and_without_ties(decimals):
     rng = np.random.default_rng(decimals)
@@ -42,7 +51,9 @@ def test_midranks_equal_all_pairs_with_and_without_ties(decimals):
     interval = auc_interval(positive, negative, confidence=0.9)
     assert interval.value == pytest.approx(value)
     assert interval.low == pytest.approx(min(low, newcombe_end(value, 61, 67, 0.9, 0)), abs=1e-3)
-    assert interval.high == pytest.approx(max(high, newcombe_end(value, 61, 67, 0.9, 1)), abs=1e-3)
+    share = end_of_a_share(positive, negative, 0.9)
+    others = max(high, newcombe_end(value, 61, 67, 0.9, 1))
+    assert interval.high == pytest.approx(max(share, others), abs=1e-3)
     assert interval.low <= low < high <= interval.high
     assert not interval.widened
 
@@ -81,6 +92,29 @@ def test_few_trials_of_one_kind_are_not_taken_for_many(area, most):
         low, high, *_ = auc_interval(rng.normal(shift, 1, 5), rng.normal(0, 1, 500))
         missed += not low <= area <= high
     assert missed / 200 <= most
+
+
+def drawn_near_one(shift, m, n, rng):
+    """Scores whose AUC is known: members spread far, or answers of one bit."""
+    if shift is None:
+        return (rng.random(m) < 0.99).astype(float), (rng.random(n) > 0.99).astype(float), 0.99
+    truth = reference.norm.cdf(shift / math.sqrt(10))
+    return rng.normal(shift, 3, m), rng.normal(size=n), truth
+
+
+@pytest.mark.parametrize(
+    ("shift", "m", "n", "error"), [(None, 50, 50, 0.01), (8, 50, 500, 0.01), (6, 50, 500, 0.05)]
+)
+def test_neither_end_misses_an_area_near_one_more_often_than_its_half_of_the_error(
+    shift, m, n, error
+):
+    rng, too_high, too_low, runs = np.random.default_rng(4), 0, 0, 3000
+    for _ in range(runs):
+        positive, negative, truth = drawn_near_one(shift, m, n, rng)
+        low, high, *_ = auc_interval(positive, negative, confidence=1 - error)
+        too_high += low > truth
+        too_low += high < truth
+    assert max(too_high, too_low) <= reference.binom.ppf(0.999, runs, error / 2)
 
 
 def test_missing_scores_and_matrices_are_refused():

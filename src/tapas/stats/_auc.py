@@ -15,6 +15,7 @@ __all__ = ["auc_interval"]
 FloatArray = NDArray[np.float64]
 
 _FEW = 50
+_FEW_MISSING = 5
 _GRID = 2001
 
 
@@ -39,8 +40,11 @@ def auc_interval(
     small: below 50 in a world, and wherever that variance is 0, the interval is
     that of a share of as many trials as the smaller world has (half as many where
     trials are paired), which no AUC exceeds in variance; `widened` is then true.
-    With more the interval holds Newcombe's too. Without trials in a world: (0, 1)
-    around 0.5, `widened`.
+    With more the interval holds Newcombe's too. Near 1 (and, mirrored, near 0) the
+    upper end is at least that of a share of as many trials as would vary so little,
+    for the others stop short at high confidence; and if less than five trials of the
+    smaller world are missing to 1, whose variance says little, the lower end is that
+    of few trials. Without trials in a world: (0, 1) around 0.5, `widened`.
 
     References
     ----------
@@ -57,24 +61,32 @@ def auc_interval(
         )
     above, below = placements(ones, zeros)
     value, fewest = float(above.mean()), min(ones.size, zeros.size)
+    careful = _as_share(value, fewest / 2 if paired else fewest, alpha)
     if fewest < _FEW or not 0 < value < 1:
-        return _as_share(value, fewest / 2 if paired else fewest, alpha)
+        return careful
     if paired:
         variance = float((above + below).var(ddof=1) / ones.size)
     else:
         variance = float(above.var(ddof=1) / ones.size + below.var(ddof=1) / zeros.size)
     if variance <= 0:
-        return _as_share(value, fewest / 2 if paired else fewest, alpha)
+        return careful
     z = -float(scipy.special.ndtri(alpha / 2))
-    half, centre = (
-        z * math.sqrt(variance) / (value * (1 - value)),
-        float(scipy.special.logit(value)),
-    )
-    low, high = float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half))
+    low, high = _on_logits(value, variance, z)
     if not paired:
         ends = _newcombe(value, ones.size, zeros.size, z)
         low, high = min(low, ends[0]), max(high, ends[1])
-    return Interval(low, high, value)
+    alike = _as_share(value, min(value * (1 - value) / variance, ones.size + zeros.size), alpha)
+    missing = fewest * min(value, 1 - value)
+    far = careful if missing < _FEW_MISSING else Interval(low, high, value)
+    if value > 0.5:
+        return Interval(min(low, far.low), max(high, alike.high), value)
+    return Interval(min(low, alike.low), max(high, far.high), value)
+
+
+def _on_logits(value: float, variance: float, z: float) -> tuple[float, float]:
+    centre = float(scipy.special.logit(value))
+    half = z * math.sqrt(variance) / (value * (1 - value))
+    return float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half))
 
 
 def placements(positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
