@@ -16,7 +16,7 @@ from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import ConfigError
 from tapas.generators import Raw
 from tapas.report import AuditPage
-from tapas.results import AuditRecord, MIAttackSummary, decide
+from tapas.results import AIAttackSummary, AuditRecord, MIAttackSummary, decide
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -93,6 +93,32 @@ def test_a_property_of_the_training_data_is_inferred(tmp_path: Path) -> None:
     assert len(subject.summaries[0]) == 20  # type: ignore[arg-type]
     question = f"find out the share of Sex = {values[0]} (0.1 or 0.9) in the training data"
     assert question in AuditPage(record).html()
+
+
+def test_one_of_three_shares_of_the_training_data_is_inferred(tmp_path: Path) -> None:
+    value = str(load_sample("census", 900).data["Health"].value_counts().index[1])
+    wanted = {"column": "Health", "value": value, "shares": [0.1, 0.5, 0.9], "records": 60}
+    path = written(
+        tmp_path,
+        data={"sample": "census", "rows": 900},
+        model={**TREE, "parameters": {"max_depth": 3}},
+        goal={"property": wanted},
+        trials={"train": 24, "test": 21},
+        gates=[
+            {"metric": "accuracy", "at_most": 0.5},
+            {"metric": "accuracy_gain", "at_most": 0.9},
+        ],
+    )
+    record = carried_out(tmp_path, load_audit(path))
+    again = AuditRecord.from_json(record.to_json()).subjects[0].summaries[0]
+    assert isinstance(again, AIAttackSummary)
+    assert again.attribute_values == (0.1, 0.5, 0.9)
+    assert again.to_json() == record.subjects[0].summaries[0].to_json()
+    assert [gate.state for gate in decide(record).outcomes] == ["fail", "pass"]
+    page = AuditPage(record).html()
+    assert f"find out the share of Health = {value} (0.1, 0.5 or 0.9) in the training" in page
+    assert "the secret has more than two values" in page
+    assert "trains 24 such models on other records, with each share" in page
 
 
 def test_canaries_certify_an_epsilon_from_a_few_runs(tmp_path: Path) -> None:

@@ -60,6 +60,17 @@ def test_its_interval_covers_whichever_guess_is_best(told, prior) -> None:
     assert missed / 300 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 300)
 
 
+def test_of_secrets_played_in_turn_it_is_the_accuracy_less_a_known_number() -> None:
+    rng, found = np.random.default_rng(0), 0
+    for _ in range(300):
+        turns = many(list("abc") * 20, rng.choice(list("abc"), 60), dependence="unrelated worlds")
+        facts = summary_facts(turns)
+        gain, right = facts.accuracy_gain, facts.accuracy
+        assert (gain.low, gain.high) == pytest.approx((right.low - 1 / 3, right.high - 1 / 3))
+        found += gain.low > 0
+    assert found / 300 <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 300)
+
+
 def record(summary) -> AuditRecord:
     return AuditRecord("", {}, "f", 0, (AuditedSubject("G", "audited", (summary,)),))
 

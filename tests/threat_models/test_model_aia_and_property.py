@@ -209,8 +209,42 @@ def test_models_with_and_without_the_property_hold_the_shares_asked_for() -> Non
         ModelPropertyInference(
             LogisticRegression(), population(), lambda r: r.y == 1, num_records=1400
         )
-    with pytest.raises(ThreatModelError, match="two different shares"):
-        ModelPropertyInference(LogisticRegression(), population(), lambda r: r.y == 1, (0.5, 0.5))
+    for shares in ((0.5, 0.5), (0.5,), (0.2, 0.5, 0.5001)):
+        with pytest.raises(ThreatModelError, match="two or more that give different numbers"):
+            ModelPropertyInference(LogisticRegression(), population(), lambda r: r.y == 1, shares)
+
+
+def test_which_of_several_shares_the_training_data_has_is_inferred() -> None:
+    shares = (0.5, 0.1, 0.9)
+    threat_model = ModelPropertyInference(
+        LogisticRegression(), population(), lambda r: r.y == 1, shares, 100, seed=0
+    )
+    counts = [threat_model.game.sets[0].mask(model) for model in range(4)]
+    assert [population()[1][mask].mean() for mask in counts] == pytest.approx([*shares, 0.5])
+    attack = PropertyClassifier()
+    attack.train(threat_model, num_samples=30)
+    summary = threat_model.test(attack, num_samples=30)
+    assert isinstance(summary, AIAttackSummary)
+    assert summary.attribute_values == shares
+    assert summary.labels.tolist() == [*shares] * 10
+    assert summary.accuracy > 0.9 < summary.macro_auc
+    assert summary.dependence == "unrelated worlds"
+    X, y = population()
+    rows = np.concatenate([np.flatnonzero(y == 1)[:90], np.flatnonzero(y == 0)[:10]])
+    told = threat_model.score_of(attack, LogisticRegression().fit(X[rows], y[rows]))
+    assert np.argmax(told) == 2
+    assert np.sum(told) == pytest.approx(1)
+
+
+def test_one_of_several_shares_that_leave_no_trace_is_guessed_by_chance() -> None:
+    rng = np.random.default_rng(3)
+    threat_model = ModelPropertyInference(
+        LogisticRegression(), population(), rng.random(1500) < 0.5, (0.3, 0.5, 0.7), 150, seed=0
+    )
+    attack = PropertyClassifier()
+    attack.train(threat_model, num_samples=60)
+    # Three standard errors of 99 guesses among three.
+    assert abs(threat_model.test(attack, num_samples=99).accuracy - 1 / 3) < 0.142
 
 
 def test_targets_whose_value_is_missing_are_left_out() -> None:

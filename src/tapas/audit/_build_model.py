@@ -207,7 +207,7 @@ def _about_property(
     part, wanted = config.model, config.goal.property
     if part is None or wanted is None or trainer is None or part.use is None:
         raise ConfigError(
-            f"{names.where}: goal.property: models with and without the property are trained, so "
+            f"{names.where}: goal.property: models with each of the shares are trained, so "
             f"the model must be named by model.use"
         )
     if wanted.column == part.class_column:
@@ -229,7 +229,7 @@ def _about_property(
         trainer,
         records,
         has_property,
-        (wanted.shares[0], wanted.shares[1]),
+        wanted.shares,
         wanted.records,
         part.access,
         seed=config.seed,

@@ -60,8 +60,9 @@ class PropertyPart(Part):
 
     column: str
     value: str | int | float
-    shares: Annotated[list[Share], Field(min_length=2, max_length=2)] = Field(
-        default=[0.3, 0.7], description="Shares without and with the property"
+    shares: Annotated[list[Share], Field(min_length=2)] = Field(
+        default=[0.3, 0.7],
+        description="Shares without and with the property, or any number of shares to tell apart",
     )
     records: PositiveInt = Field(default=500, description="Training records of each model")
 

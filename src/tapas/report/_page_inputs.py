@@ -113,16 +113,16 @@ def attacker_words(record: AuditRecord) -> list[str]:
             _known(question["predictions"]),
         ]
     if question.get("model"):
-        model = question["model"]
+        model, asks = question["model"], "The attacker may ask the model and sees its "
+        asks += f"{model.get('access', 'scores')}, and "
+        if (question.get("goal") or {}).get("property"):
+            number = int((question.get("trials") or {}).get("train", 0))
+            return [f"{asks}trains {number:,} such models on other records, with each share."]
         shadows = model.get("shadows")
         if shadows is None:  # as audit files have it by default
             shadows = 16 if model.get("use") or model.get("trainer") else 0
         trained = f"trains {shadows} models of the same kind" if shadows else "trains no models"
-        return [
-            f"The attacker may ask the model and sees its {model.get('access', 'scores')}, and "
-            f"{trained} to compare with.",
-            _known(model),
-        ]
+        return [f"{asks}{trained} to compare with.", _known(model)]
     if question.get("generator"):
         return _about_generator(question.get("knowledge", {}))
     if question.get("imported"):

@@ -47,11 +47,16 @@ def accuracy_gain_interval(
     -----
     Assumes: independent trials, or records of one release. Guarantees: covers with probability
     `confidence`, whichever guess without the release is best: beside each of them the trials that
-    one gets right and the other does not have exact limits, and all of these hold together.
+    one gets right and the other does not have exact limits, and all of these hold together. Where
+    models of all kinds are trained in turn, how common each secret is is no matter of chance, and
+    the limits are those of the accuracy.
     """
     if summary.dependence is Dependence.PAIRS or (turned and summary.secret_kind != "binary"):
         return None
     told = (summary.labels == summary.predictions) ^ turned
+    if summary.dependence is Dependence.UNRELATED:
+        right, known = share(int(told.sum()), told.size, confidence), best_guess(summary)
+        return Interval(right.low - known, right.high - known, right.value - known)
     guesses = _guesses(summary)
     level = shared_confidence(confidence, 2 * len(guesses))
     found = []

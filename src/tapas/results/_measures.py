@@ -64,7 +64,7 @@ class Measure:
     beside_inputs : bool
         Whether it needs to be known what the inputs alone tell.
     of_attributes : bool
-        Whether it is about guessed values of an attribute only.
+        Whether it is about guessed values only: of an attribute, or of more than two.
     compares_worlds : bool
         Whether it needs trials of both kinds of secret.
     is_share : bool
@@ -107,7 +107,8 @@ class Measure:
     def is_defined_for(self, summary: "LabelInferenceAttackSummary") -> bool:
         """Whether summaries of this kind have it."""
         known = not self.beside_inputs or summary.inputs_alone is not None
-        known &= not self.of_attributes or str(summary.sensitive_attribute) != ""
+        guessed = summary.secret_kind == "values" or str(summary.sensitive_attribute) != ""
+        known &= guessed or not self.of_attributes
         return known and summary.secret_kind in self.kinds
 
     def is_shown_for(self, summary: "LabelInferenceAttackSummary") -> bool:

@@ -216,7 +216,7 @@ class ScoreTable:
 
     @property
     def _is_binary(self) -> bool:
-        if self.goal.kind == "attribute":
+        if self.goal.kind in ("attribute", "property"):
             return self.goal.is_binary
         return self.goal.kind != "label" or self._is_boolean
 
@@ -250,12 +250,12 @@ class ScoreTable:
         outcomes = (secrets, decisions, scores)
         if self.goal.kind == "membership":
             return MIAttackSummary(*outcomes, **about)
-        if self.goal.kind == "attribute":
+        if self.goal.kind == "attribute" or (self.goal.kind == "property" and not self._is_binary):
             values = self.goal.values or None
             attribute = BinaryAIAttackSummary if self._is_binary else AIAttackSummary
             return attribute(
                 *outcomes,
-                sensitive_attribute=self.goal.attribute,
+                sensitive_attribute="" if self.goal.attribute is None else self.goal.attribute,
                 attribute_values=values,
                 **about,
             )

@@ -1,4 +1,4 @@
-"""Property inference: does the training data of a model have a property, such as a class share?"""
+"""Property inference: which share of a model's training data has a property, such as a class?"""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -40,7 +40,7 @@ _ASKED_MODEL = 2
 
 @dataclass(frozen=True, eq=False)
 class PropertySets:
-    """Which records models with the one share or the other are trained on.
+    """Which records models with each of the shares are trained on.
 
     Attributes
     ----------
@@ -48,7 +48,8 @@ class PropertySets:
         Records that models of a phase are trained on.
     marked : ndarray of bool
         Which of all records have the property.
-    shares : (float, float)
+    shares : tuple of float
+        Models have them in turn.
     size : int
         Training records of each model.
     seed, phase : int
@@ -56,7 +57,7 @@ class PropertySets:
 
     rows: np.ndarray
     marked: np.ndarray
-    shares: tuple[float, float]
+    shares: tuple[float, ...]
     size: int
     seed: int
     phase: int
@@ -70,7 +71,7 @@ class PropertySets:
         """Whether each record is in the training set of a model."""
         rng = part_stream(self.seed, Parts.REFERENCE_OTHERS, self.phase, model)
         rows = rng.permutation(self.rows)
-        having = round(self.shares[model % 2] * self.size)
+        having = round(self.shares[model % len(self.shares)] * self.size)
         marked = self.marked[rows]
         mask = np.zeros(len(self.marked), dtype=bool)
         mask[rows[marked][:having]] = True
@@ -80,7 +81,7 @@ class PropertySets:
 
 @dataclass(frozen=True, eq=False)
 class PropertyGame(GameDefaults):
-    """Every trial is a model; the secret is which of two shares its training data had."""
+    """Every trial is a model; the secret is which of some shares its training data had."""
 
     trainer: Trainer
     records: Records
@@ -99,8 +100,9 @@ class PropertyGame(GameDefaults):
 
     @property
     def goal(self) -> Goal:
-        """Whether the property holds."""
-        return PROPERTY
+        """Whether it is the second of two shares, or which of more."""
+        shares = self.sets[0].shares
+        return PROPERTY if len(shares) == 2 else Goal("property", values=shares)
 
     def _identity(self) -> Mapping[str, object]:
         left_out = ("timeout", "data_label", "property_label")
@@ -114,9 +116,9 @@ class PropertyGame(GameDefaults):
 
     @property
     def target_labels(self) -> tuple[str, ...]:
-        """There is one secret: which of the two shares."""
-        first, second = self.sets[0].shares
-        return (f"share of {self.property_label} ({first:g} or {second:g})",)
+        """There is one secret: which of the shares."""
+        *others, last = (f"{share:g}" for share in self.sets[0].shares)
+        return (f"share of {self.property_label} ({', '.join(others)} or {last})",)
 
     @property
     def draws_from_globals(self) -> bool:
@@ -139,7 +141,7 @@ class PropertyGame(GameDefaults):
         return ModelBriefing(goal=self.goal, targets=self.probes, access=self.access)
 
     def play(self, addresses: Sequence[Address]) -> list[Trial]:
-        """Models of both kinds in turn."""
+        """Models of all kinds in turn."""
         phase, numbers = addresses[0].phase, [address.index for address in addresses]
         position, drawn = PHASES.index(phase), self._seed_of(addresses[0])
         sets = replace(self.sets[position], seed=drawn)
@@ -162,8 +164,9 @@ class PropertyGame(GameDefaults):
         ]
 
     def secrets_at(self, address: Address) -> tuple[np.ndarray, int]:
-        """Whether the training set of a trial has the property, and its group."""
-        return np.array([address.index % 2 == 1]), address.index
+        """Which share the training set of a trial has, and its group."""
+        values = self.goal.values
+        return np.array([values[address.index % len(values)]]), address.index
 
     def observation_rng(self, address: Address) -> np.random.Generator:
         """What an observer draws from."""
@@ -182,10 +185,11 @@ class PropertyGame(GameDefaults):
 
 
 class ModelPropertyInference(GameThreatModel):
-    """Which of two shares of the training records have a property?
+    """Which share of the training records has a property: this one or that, or which of several?
 
-    Models are trained on data with the one share or the other; the secret of each is whether it
-    had the second. The attacker trains models on one part of the population, tests use the other.
+    Models are trained on data with each of the shares in turn; the secret of each is which it had:
+    whether the second, where there are two. The attacker trains models on one part of the
+    population, tests use the other.
 
     Parameters
     ----------
@@ -194,8 +198,9 @@ class ModelPropertyInference(GameThreatModel):
     has_property : callable or array of bool
         Marks the records of the population that have the property: ``has_property(records)``, or
         one boolean each.
-    shares : (float, float)
-        Share of such records in the training data, without and with the property.
+    shares : sequence of float
+        Share of such records in the training data: without and with the property, or any number
+        of shares.
     num_records : int
         Training records of each model.
     access : {"scores", "labels", "parameters"}
@@ -214,7 +219,7 @@ class ModelPropertyInference(GameThreatModel):
         trainer: Trainer | Classifier,
         population: RecordsLike,
         has_property: Callable[[Records], ArrayLike] | ArrayLike,
-        shares: tuple[float, float] = (0.3, 0.7),
+        shares: Sequence[float] = (0.3, 0.7),
         num_records: int = 500,
         access: Access | str = "scores",
         num_probes: int = 100,
@@ -233,7 +238,7 @@ class ModelPropertyInference(GameThreatModel):
         probed = check_count(num_probes, "num_probes", minimum=1)
         order = part_stream(seed, Parts.AUXILIARY_SPLIT).permutation(len(records))
         rest = order[probed:]
-        wanted = _checked_shares(shares)
+        wanted = _checked_shares(shares, size)
         sets = [
             PropertySets(rows, marked, wanted, size, seed, phase)
             for phase, rows in enumerate((rest[::2], rest[1::2]))
@@ -256,14 +261,18 @@ class ModelPropertyInference(GameThreatModel):
         """What is played."""
         return self._game
 
-    def score_of(self, attack: AttackDoors, model: object) -> float:
-        """Score of one model whose training data is not known: high means the second share."""
+    def score_of(self, attack: AttackDoors, model: object) -> float | np.ndarray:
+        """Score of one model whose training data is not known: high means the second share.
+
+        Of more than two shares, a score for each.
+        """
         game, trained = self._game, attack._require_trained()
         view = as_model(model).aligned(game.records.classes).restricted(game.access)
         rng = part_stream(game.seed, Parts.OBSERVING_AUDITED, _ASKED_MODEL)
         observer = trained.observer or self.player().observer(attack)
         seen = np.asarray(observer(Release(view), game.briefing("test"), rng=rng))
-        return float(np.asarray(trained.scorer.score(seen[None]))[0, 0])
+        score = np.asarray(trained.scorer.score(seen[None]))[0, 0]
+        return score if score.ndim else float(score)
 
 
 def _marked(
@@ -279,11 +288,14 @@ def _marked(
     return marked
 
 
-def _checked_shares(shares: Sequence[float]) -> tuple[float, float]:
-    checked = [check_probability(share, "shares") for share in shares]
-    if len(checked) != 2 or checked[0] == checked[1]:
-        raise ThreatModelError(f"shares must be two different shares, got {shares!r}")
-    return checked[0], checked[1]
+def _checked_shares(shares: Sequence[float], size: int) -> tuple[float, ...]:
+    checked = tuple(check_probability(share, "shares") for share in shares)
+    if len({round(share * size) for share in checked}) < max(2, len(checked)):
+        raise ThreatModelError(
+            f"shares must be two or more that give different numbers of {size} records, got "
+            f"{shares!r}"
+        )
+    return checked
 
 
 def _check_enough(sets: PropertySets) -> None:

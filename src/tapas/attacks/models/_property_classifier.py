@@ -7,7 +7,7 @@ import numpy as np
 
 from tapas.attacks._sklearn_models import seeded_clone
 from tapas.attacks.models._model_attack import ModelAttack, model_briefing
-from tapas.game import Board, Briefing, Needs, Release
+from tapas.game import Board, Briefing, Needs, Release, Value
 from tapas.models import Access, Classifier
 
 LEAST = 1e-3
@@ -15,33 +15,41 @@ LEAST = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class PropertyScorer:
-    """Probability that the property holds, by a classifier.
+    """Probability of each share, by a classifier.
 
     Attributes
     ----------
     classifier : classifier
+        Of positions in `values`.
+    values : tuple
+        In the order of scores.
     """
 
     classifier: Classifier
+    values: tuple[Value, ...]
 
     def score(self, values: np.ndarray) -> np.ndarray:
-        """Probability that the property holds, (models, 1)."""
-        return np.asarray(self.classifier.predict_proba(values[:, 0]))[:, [1]]
+        """Probability of the second of two shares, (models, 1), or of each, (models, 1, shares)."""
+        found = np.zeros((len(values), 1, len(self.values)))
+        seen = np.asarray(self.classifier.classes_, dtype=int)
+        found[:, 0, seen] = self.classifier.predict_proba(values[:, 0])
+        return found[..., 1] if len(self.values) == 2 else found
 
     def decide(self, scores: np.ndarray) -> np.ndarray:
-        """Whether the property is likelier than not."""
-        return scores >= 0.5
+        """The likeliest share."""
+        codes = scores.argmax(axis=-1) if scores.ndim == 3 else (scores >= 0.5).astype(int)
+        return np.array(self.values)[codes]
 
 
 class PropertyClassifier(ModelAttack):
-    """Learns to tell models trained on data with a property from models trained without.
+    """Learns to tell which share of the training data of a model has a property.
 
-    Idea: shadow models of both kinds answer the same queries; a classifier reads the answers.
+    Idea: shadow models with each share answer the same queries; a classifier reads the answers.
 
-    Needs: scores, or labels where the release shows no more; one query per probe; shadow models of
-    both kinds.
+    Needs: scores, or labels where the release shows no more; one query per probe; shadow models
+    with each share.
 
-    Score: the classifier's probability that the property holds.
+    Score: the classifier's probability of the second of two shares, or of each of more.
 
     Reference: Ateniese et al. (2015); Ganju et al. (2018).
 
@@ -60,7 +68,7 @@ class PropertyClassifier(ModelAttack):
 
     @property
     def needs(self) -> Needs:
-        """Labels, and models of both kinds to learn from."""
+        """Labels, and models with each share to learn from."""
         return Needs("model", ("property",), access=Access.LABELS)
 
     def observe(
@@ -83,4 +91,6 @@ class PropertyClassifier(ModelAttack):
 
         default = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
         model = default if self.classifier is None else self.classifier
-        return PropertyScorer(seeded_clone(model, rng).fit(board.values[:, 0], board.secrets[:, 0]))
+        values = board.goal.values
+        codes = np.argmax(board.secrets[:, :1] == np.array(values), axis=1)
+        return PropertyScorer(seeded_clone(model, rng).fit(board.values[:, 0], codes), values)
