@@ -36,8 +36,8 @@ PUBLIC = {
         rare_combinations read_file read_frame read_schema_beside read_table read_together
         record_isolation refuse_unknown_index select_vulnerable_records shared_description
         unpack_table write_table""",
-    "engine": """FAILURES CodeExitError Entry FolderStore LostError MemoryStore Progress Silent
-        Snapshot Store TaskFailedError TimeLimitError Workers damaged_entries end_family
+    "engine": """FAILURES AdamW CodeExitError Entry FolderStore LostError MemoryStore Progress
+        Silent Snapshot Store TaskFailedError TimeLimitError Workers damaged_entries end_family
         end_workers guarded interruptible log_failure off_the_clock open_progress repeat_step
         run_tasks salvage tell_limits told torch_device""",
     "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula
@@ -119,8 +119,8 @@ PUBLIC = {
         OnnxModel QueryBudgetError RecordEncoding RecordedModel RecordedModels Records
         ReformedModel ReformedTrainer RemoteModel ResidualModel ResidualTrainer ShapedTrainer
         Shown ShownModel ShownTrainer SklearnModel SklearnTrainer TorchMLPTrainer TorchModel
-        Trainer TrainingPlan TrainingSets as_model classes_of_several decision_trees is_sparse
-        is_texts predicts_numbers records_from_table with_targets""",
+        TorchTrainer Trainer TrainingPlan TrainingSets as_model classes_of_several decision_trees
+        is_sparse is_texts predicts_numbers records_from_table with_targets""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared CountsRightGuesses Game Goal Judgement Kind LearnsEach Ledger MethodObserver
         ModelBriefing

@@ -1,5 +1,7 @@
 """Perceptrons trained many at once, beside one trained by automatic differentiation."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,9 @@ from tapas.models._mlp_plan import Recipe, StackTask
 from tapas.models._training_sets import ListedSets
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from tapas.models._counted import counted_bits  # noqa: E402
+from tapas.models._visits import schedule_of  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -37,19 +42,37 @@ def _train(data, masks=None, seed=0, n_jobs=1, **options):
     return trainer.train_many(X, y, masks, rng=np.random.default_rng(seed), n_jobs=n_jobs)
 
 
+def _splitmix(state: int) -> int:
+    """The finaliser of SplitMix64, in whole numbers."""
+    state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    state = (state ^ (state >> 27)) * 0x94D049BB133111EB % 2**64
+    return state ^ (state >> 31)
+
+
+def _number(start: int, place: int) -> int:
+    return _splitmix((start + (place + 1) * 0x9E3779B97F4A7C15) % 2**64)
+
+
+def _sequence(seed: int, purpose: int, key: int, count: int) -> list[int]:
+    start = _number(_number(seed, purpose), key)
+    return [_number(start, place) for place in range(count)]
+
+
 def _naive_twin(task: StackTask, key: int) -> list[np.ndarray]:
     """Follow the plan of one model alone, with autograd and an unfused optimiser."""
     recipe = task.recipe
     mask = task.sets.mask(key)
-    from tapas._random import stream
-
-    rng = stream(task.seed, 1, key)
-    rows = np.append(rng.permutation(np.flatnonzero(mask)), [])
-    parameters = []
+    order = [number % 2**63 for number in _sequence(task.seed, 1, key, len(mask))]
+    rows = np.array(sorted(np.flatnonzero(mask), key=order.__getitem__))
+    count = sum((inputs + 1) * outputs for inputs, outputs in recipe.shapes)
+    drawn = np.array([number >> 40 for number in _sequence(task.seed, 2, key, count)]) / 2**24
+    parameters, at = [], 0
     for inputs, outputs in recipe.shapes:
-        drawn = rng.random((inputs + 1, outputs), dtype=np.float32)
-        drawn = (2 * drawn - 1) / np.float32(np.sqrt(inputs))
-        parameters += [torch.tensor(drawn[:-1]), torch.tensor(drawn[-1])]
+        for shape in ((outputs, inputs), (outputs,)):
+            block = drawn[at : at + math.prod(shape)].reshape(shape)
+            values = ((2 * block - 1) / np.sqrt(inputs)).astype(np.float32)
+            parameters.append(torch.tensor(np.ascontiguousarray(values.T)))
+            at += math.prod(shape)
     for parameter in parameters:
         parameter.requires_grad_()
     own = task.inputs[mask]
@@ -58,7 +81,7 @@ def _naive_twin(task: StackTask, key: int) -> list[np.ndarray]:
     optimizer = torch.optim.AdamW(
         parameters, lr=recipe.learning_rate, weight_decay=recipe.weight_decay
     )
-    for places in task._schedule():
+    for places in schedule_of(task.sets.largest, recipe.epochs, recipe.batch_size, task.seed):
         at = torch.tensor(rows[places[places < len(rows)]].astype(int))
         signal = X[at]
         for weights, biases in zip(parameters[:-2:2], parameters[1:-2:2], strict=True):
@@ -68,6 +91,13 @@ def _naive_twin(task: StackTask, key: int) -> list[np.ndarray]:
         loss.backward()
         optimizer.step()
     return [parameter.detach().numpy() for parameter in parameters]
+
+
+def test_numbers_by_their_place_are_those_that_are_published():
+    published = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    found = counted_bits(torch.tensor([1234567]), torch.arange(3))[0].tolist()
+    assert [number % 2**64 for number in found] == published
+    assert [_number(1234567, place) for place in range(3)] == published
 
 
 @pytest.mark.parametrize("hidden", [(8,), (8, 5), ()])
@@ -89,7 +119,7 @@ def test_models_learn_their_own_records(data):
     models = _train(data, epochs=60, hidden=(32,), learning_rate=5e-3)
     for model, mask in zip(models, masks, strict=True):
         correct = model.predict(X) == y
-        assert correct[mask].mean() > 0.95 > correct[~mask].mean() > 0.5
+        assert correct[mask].mean() > 0.95 > correct[~mask].mean() > 0.4
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from tapas.engine import repeat_step
+from tapas.engine import AdamW, repeat_step
 from tapas.generators._deep_columns import Places
 
 if TYPE_CHECKING:
@@ -126,8 +126,8 @@ def train(networks: Networks, tables: Sequence[np.ndarray], how: Descent, seed: 
         rows[: len(table)] = torch.from_numpy(table).to(device)
     models = torch.arange(len(tables), device=device)[:, None]
     generator = torch.Generator(device).manual_seed(seed)
-    mean, square, average = ([torch.zeros_like(leaf) for leaf in leaves] for _ in range(3))
-    taken = [torch.zeros((), device=device) for _ in leaves]
+    average = [torch.zeros_like(leaf) for leaf in leaves]
+    adam = AdamW(leaves, how.learning_rate)
 
     def step() -> None:
         drawn = torch.rand((len(tables), how.batch_size), generator=generator, device=device)
@@ -135,30 +135,14 @@ def train(networks: Networks, tables: Sequence[np.ndarray], how: Descent, seed: 
         with torch.enable_grad():
             loss = networks.loss(rows, generator).sum()
             gradients = torch.autograd.grad(loss, leaves)
-        for count in taken:
-            count.add_(1)
-        torch._fused_adamw_(
-            leaves,
-            list(gradients),
-            mean,
-            square,
-            [],
-            taken,
-            amsgrad=False,
-            lr=how.learning_rate,
-            beta1=0.9,
-            beta2=0.999,
-            weight_decay=0.0,
-            eps=1e-8,
-            maximize=False,
-        )
+        adam.step(gradients)
         for kept, leaf in zip(average, leaves, strict=True):
             kept.lerp_(leaf, 1 - AVERAGED)
 
     for leaf in leaves:
         leaf.requires_grad_()
     with torch.no_grad():
-        repeat_step(step, how.steps, [*leaves, *mean, *square, *average, *taken], generator)
+        repeat_step(step, how.steps, [*adam.state, *average], generator)
         share = 1 - AVERAGED**how.steps  # of an average that began with nothing
         networks.parameters = [(kept / share).requires_grad_(False) for kept in average]
 

@@ -10,6 +10,7 @@ from tapas.models._listed import Listing, is_sparse, is_texts
 from tapas.models._mlp import MLPModel
 from tapas.models._mlp_trainer import TorchMLPTrainer
 from tapas.models._model import Model, QueryBudgetError
+from tapas.models._module_trainer import TorchTrainer
 from tapas.models._one_hot import OneHotInputs
 from tapas.models._onnx import OnnxModel
 from tapas.models._recorded import RecordedModel, RecordedModels
@@ -70,6 +71,7 @@ __all__ = [
     "SklearnTrainer",
     "TorchMLPTrainer",
     "TorchModel",
+    "TorchTrainer",
     "Trainer",
     "TrainingPlan",
     "TrainingSets",

@@ -1,19 +1,13 @@
-"""Everything random about training perceptrons, decided before the first step.
-
-Which records each model sees in which order, its standardisation and its initial weights are
-plain arrays made by numpy from addressed streams, so they are the same on every device.
-"""
+"""What perceptrons that are trained together are made of."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tapas._random import stream
 from tapas.models._mlp import Layers
 from tapas.models._training_sets import TrainingSets
 
-SCHEDULE, MODEL = 0, 1  # first part of a stream's address
 Perceptron = tuple[Layers, np.ndarray, np.ndarray]  # layers, shift and scale of the inputs
 
 
@@ -51,25 +45,26 @@ class Beginning:
     ----------
     pool : ndarray of float32 (n, d)
         All records.
+    scaled : ndarray of bool (d,)
+        Which inputs are standardised.
     codes : ndarray of int (n,)
         Their classes as positions.
-    orders : ndarray of int (models, places)
-        The records of each model as it visits them; -1 where there is none.
+    masks : ndarray of bool (models, n)
+        The records of each model.
     schedule : ndarray of int (steps, batch)
-        Places that each step visits.
-    draws : list of ndarray of float32 (models, inputs + 1, outputs)
-        Random numbers for the weights of each layer.
-    shift, scale : ndarray (models, d)
-        Standardisation of each model.
+        Places in the orders of models that each step visits.
+    seed : int
+    keys : sequence of int
+        Numbers of the models.
     """
 
     pool: np.ndarray
+    scaled: np.ndarray
     codes: np.ndarray
-    orders: np.ndarray
+    masks: np.ndarray
     schedule: np.ndarray
-    draws: list[np.ndarray]
-    shift: np.ndarray
-    scale: np.ndarray
+    seed: int
+    keys: Sequence[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,23 +94,21 @@ class StackTask:
     def __call__(self, stack: Sequence[int]) -> list[Perceptron]:
         """Return the trained models of the stack."""
         from tapas.models._mlp_stack import train_stack
+        from tapas.models._visits import schedule_of
 
-        masks = np.stack([self.sets.mask(key) for key in stack])
         pool, centre, spread = self._centred()
-        shift, scale = self._moments(pool, masks)
-        streams = [stream(self.seed, MODEL, key) for key in stack]
+        recipe, largest = self.recipe, self.sets.largest
         beginning = Beginning(
             pool=pool,
+            scaled=self.scaled,
             codes=self.codes,
-            orders=self._orders(masks, streams),
-            schedule=self._schedule(),
-            draws=self._draws(streams),
-            shift=shift,
-            scale=scale,
+            masks=np.stack([self.sets.mask(key) for key in stack]),
+            schedule=schedule_of(largest, recipe.epochs, recipe.batch_size, self.seed),
+            seed=self.seed,
+            keys=stack,
         )
-        layers = train_stack(beginning, self.recipe)
-        shifts, scales = centre + spread * shift, spread * scale
-        return list(zip(layers, shifts, scales, strict=True))
+        layers, shift, scale = train_stack(beginning, recipe)
+        return list(zip(layers, centre + spread * shift, spread * scale, strict=True))
 
     def _centred(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Inputs near zero, where float32 is precise; undone by each model's standardisation."""
@@ -123,51 +116,3 @@ class StackTask:
         spread = self.inputs.std(axis=0)
         spread = np.where(self.scaled & (spread > 0), spread, 1.0)
         return ((self.inputs - centre) / spread).astype(np.float32), centre, spread
-
-    def _moments(self, pool: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of each model's own records, (models, d) each."""
-        members = masks.astype(np.float32)
-        counts = masks.sum(axis=1, dtype=np.float64)[:, None]
-        mean = (members @ pool) / counts
-        variance = (members @ np.square(pool)) / counts - mean**2
-        spread = np.sqrt(variance.clip(0.0))
-        constant = spread < 1e-4  # what float32 leaves of a column with one value
-        return (
-            np.where(self.scaled, mean, 0.0),
-            np.where(self.scaled & ~constant, spread, 1.0),
-        )
-
-    def _orders(self, masks: np.ndarray, streams: list[np.random.Generator]) -> np.ndarray:
-        """Each model's records, shuffled; -1 fills up to the longest and one place beyond."""
-        orders = np.full((len(masks), self.sets.largest + 1), -1, dtype=np.int64)
-        for order, mask, rng in zip(orders, masks, streams, strict=True):
-            rows = np.flatnonzero(mask)
-            rng.shuffle(rows)
-            order[: len(rows)] = rows
-        return orders
-
-    def _schedule(self) -> np.ndarray:
-        """Places of the orders that each step visits, (steps, batch).
-
-        All models share it: their orders are shuffled apart already.
-        """
-        places = self.sets.largest
-        steps = -(-places // self.recipe.batch_size)
-        width = -(-places // steps)
-        rng = stream(self.seed, SCHEDULE)
-        schedule = np.full((self.recipe.epochs, steps * width), places, dtype=np.int64)
-        for epoch in schedule:
-            epoch[:places] = rng.permutation(places)
-        return schedule.reshape(self.recipe.epochs * steps, width)
-
-    def _draws(self, streams: list[np.random.Generator]) -> list[np.ndarray]:
-        """Numbers between 0 and 1 for the weights and biases of every layer.
-
-        One block a layer, (models, inputs + 1, outputs); biases stand last.
-        """
-        shapes = [(len(streams), inputs + 1, outputs) for inputs, outputs in self.recipe.shapes]
-        blocks = [np.empty(shape, dtype=np.float32) for shape in shapes]
-        for model, rng in enumerate(streams):
-            for block in blocks:
-                rng.random(out=block[model], dtype=np.float32)
-        return blocks

@@ -9,13 +9,17 @@ of the allocator on a CPU and lets one step be captured as a CUDA graph.
 import numpy as np
 import torch
 
-from tapas.engine import repeat_step
+from tapas.engine import AdamW, repeat_step
+from tapas.models._counted import counted_uniforms, starts_of
 from tapas.models._mlp import Layers
 from tapas.models._mlp_plan import Beginning, Recipe
+from tapas.models._visits import WEIGHTS, visits_of
 
 
-def train_stack(beginning: Beginning, recipe: Recipe) -> list[Layers]:
-    """Train one perceptron per row of the orders and return their layers."""
+def train_stack(
+    beginning: Beginning, recipe: Recipe
+) -> tuple[list[Layers], np.ndarray, np.ndarray]:
+    """Train one perceptron for each mask; layers, shift and scale of the inputs of each."""
     threads = torch.get_num_threads()
     if recipe.device == "cpu":
         torch.set_num_threads(1)
@@ -23,7 +27,8 @@ def train_stack(beginning: Beginning, recipe: Recipe) -> list[Layers]:
         with torch.no_grad():
             stack = _Stack(beginning, recipe)
             stack.run()
-            return stack.layers()
+            shift, scale = (moment.cpu().numpy() for moment in (stack.shift, stack.scale))
+            return stack.layers(), shift, scale
     finally:
         torch.set_num_threads(threads)
 
@@ -33,36 +38,44 @@ class _Stack:
 
     def __init__(self, beginning: Beginning, recipe: Recipe) -> None:
         self.recipe = recipe
-        self.models = len(beginning.orders)
+        self.models = len(beginning.masks)
         self._load_data(beginning)
-        self._load_parameters(beginning.draws)
+        self._load_parameters(beginning)
         self._make_room(beginning.schedule.shape[1])
 
     def _load_data(self, given: Beginning) -> None:
         self.pool = self._tensor(given.pool)
         self.truth = self._tensor(np.eye(self.recipe.widths[-1], dtype=np.float32)[given.codes])
-        self.orders = self._tensor(given.orders)
-        self.present = (self.orders >= 0).float()
-        self.orders.clamp_(min=0)
-        self.schedule = self._tensor(given.schedule)
-        self.factor = self._tensor((1.0 / given.scale).astype(np.float32)[:, None, :])
-        self.offset = self._tensor((-given.shift / given.scale).astype(np.float32)[:, None, :])
+        self._load_moments(self._tensor(given.masks).float(), self._tensor(given.scaled))
+        visits = visits_of(given.masks, given.schedule, given.seed, given.keys, self.recipe.device)
+        self.orders, self.present, self.schedule = visits.orders, visits.present, visits.schedule
 
-    def _load_parameters(self, draws: list[np.ndarray]) -> None:
+    def _load_moments(self, members: torch.Tensor, scaled: torch.Tensor) -> None:
+        """Mean and standard deviation of each model's own records, (models, d) each."""
+        counts = members.sum(dim=1, keepdim=True).double()
+        mean = (members @ self.pool).double() / counts
+        spread = ((members @ self.pool.square()).double() / counts - mean**2).clamp(min=0.0).sqrt()
+        constant = spread < 1e-4  # what float32 leaves of a column with one value
+        self.shift = torch.where(scaled, mean, 0.0)
+        self.scale = torch.where(scaled & ~constant, spread, 1.0)
+        self.factor = (1.0 / self.scale).float()[:, None, :]
+        self.offset = (-self.shift / self.scale).float()[:, None, :]
+
+    def _load_parameters(self, given: Beginning) -> None:
         """Uniform weights whose spread shrinks with the number of inputs."""
-        parts = []
-        for drawn, (inputs, _) in zip(draws, self.recipe.shapes, strict=True):
-            block = (
-                self._tensor(drawn).mul_(2).sub_(1).mul_(float(np.float32(1.0 / np.sqrt(inputs))))
-            )
-            parts += [block[:, :-1].transpose(1, 2).reshape(-1), block[:, -1].reshape(-1)]
+        starts = starts_of(given.seed, WEIGHTS, given.keys, self.recipe.device)
+        parts, at = [], 0
+        for inputs, outputs in self.recipe.shapes:
+            for size in (inputs * outputs, outputs):
+                places = torch.arange(at, at + size, device=self.recipe.device)
+                drawn = counted_uniforms(starts, places).mul_(2).sub_(1)
+                parts.append(drawn.mul_(float(np.float32(1.0 / np.sqrt(inputs)))).reshape(-1))
+                at += size
         self.parameters = torch.cat(parts)
         self.gradient = torch.zeros_like(self.parameters)
         self.weights, self.biases = self._blocks(self.parameters)
         self.weight_gradients, self.bias_gradients = self._blocks(self.gradient)
-        self.mean = torch.zeros_like(self.parameters)
-        self.square = torch.zeros_like(self.parameters)
-        self.steps = torch.zeros((), device=self.recipe.device)
+        self.adam = AdamW([self.parameters], self.recipe.learning_rate, self.recipe.weight_decay)
         self._rule_out_unseen_classes()
 
     def _rule_out_unseen_classes(self) -> None:
@@ -106,33 +119,13 @@ class _Stack:
             self._step(self.schedule.index_select(0, number).view(-1))
             number.add_(1)
 
-        state = [self.parameters, self.mean, self.square, self.steps, number]
-        repeat_step(step, len(self.schedule), state)
+        repeat_step(step, len(self.schedule), [*self.adam.state, number])
 
     def _step(self, places: torch.Tensor) -> None:
         self._gather(places)
         self._forward()
         self._backward()
-        self._descend()
-
-    def _descend(self) -> None:
-        """A step of AdamW by its kernel: `torch.optim` would import a compiler first."""
-        self.steps.add_(1)
-        torch._fused_adamw_(
-            [self.parameters],
-            [self.gradient],
-            [self.mean],
-            [self.square],
-            [],
-            [self.steps],
-            amsgrad=False,
-            lr=self.recipe.learning_rate,
-            beta1=0.9,
-            beta2=0.999,
-            weight_decay=self.recipe.weight_decay,
-            eps=1e-8,
-            maximize=False,
-        )
+        self.adam.step([self.gradient])
 
     def _gather(self, places: torch.Tensor) -> None:
         """Each model's next records, standardised its own way, and their shares of the loss."""
@@ -167,9 +160,9 @@ class _Stack:
 
     def layers(self) -> list[Layers]:
         """Return the layers of each model as arrays of its own."""
-        weights = [block.cpu().numpy() for block in self.weights]
-        biases = [block.cpu().numpy() for block in self.biases]
+        weights = [block.transpose(1, 2).contiguous().cpu().numpy() for block in self.weights]
+        biases = [block[:, :, 0].cpu().numpy() for block in self.biases]
         return [
-            tuple((w[i].T.copy(), b[i, :, 0].copy()) for w, b in zip(weights, biases, strict=True))
+            tuple((w[i].copy(), b[i].copy()) for w, b in zip(weights, biases, strict=True))
             for i in range(self.models)
         ]

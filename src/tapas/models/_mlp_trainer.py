@@ -5,11 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from tapas._validate import check_count
-from tapas.engine import torch_device
-from tapas.errors import ConfigError
 from tapas.models._classes import class_codes, distinct_labels
 from tapas.models._encoding import RecordEncoding
 from tapas.models._inputs import Inputs
@@ -17,14 +14,12 @@ from tapas.models._mlp import MLPModel, as_numbers
 from tapas.models._mlp_plan import Recipe, StackTask
 from tapas.models._model import Model
 from tapas.models._records import Records
-from tapas.models._trainer import Trainer
+from tapas.models._stack_trainer import StackTrainer
 from tapas.models._training_plan import TrainingPlan
-
-MODELS_AT_ONCE = {"cpu": 8, "cuda": 1024}  # never asked of the machine: it may change last bits
 
 
 @dataclass(frozen=True)
-class TorchMLPTrainer(Trainer):
+class TorchMLPTrainer(StackTrainer):
     """Trains multilayer perceptrons with Adam, many in lockstep as stacked matrix products.
 
     Every model has its own records, standardisation, initial weights and order of records. On a
@@ -58,28 +53,12 @@ class TorchMLPTrainer(Trainer):
         sizes = (self.hidden,) if isinstance(self.hidden, int) else tuple(self.hidden)
         hidden = tuple(check_count(size, "hidden", minimum=1) for size in sizes)
         object.__setattr__(self, "hidden", hidden)
-        check_count(self.epochs, "epochs", minimum=1)
-        check_count(self.batch_size, "batch_size", minimum=1)
-        instead = "train shadow models with SklearnTrainer(MLPClassifier())"
-        device = torch_device(self.device, "TorchMLPTrainer", instead)
-        object.__setattr__(self, "device", device)
-        if self.models_at_once is None:
-            object.__setattr__(self, "models_at_once", MODELS_AT_ONCE[device.split(":")[0]])
-        check_count(self.models_at_once, "models_at_once", minimum=1)
-        if not self.learning_rate > 0 or not self.weight_decay >= 0:
-            raise ConfigError(
-                f"learning_rate must be positive and weight_decay not negative, got "
-                f"{self.learning_rate!r} and {self.weight_decay!r}"
-            )
+        self._settle("train shadow models with SklearnTrainer(MLPClassifier())")
 
     @property
     def label(self) -> str:
         """Display name."""
         return "MLP"
-
-    def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
-        """Train one model."""
-        return self.train_many(X, y, np.ones((1, len(X)), dtype=bool), rng=rng, n_jobs=1)[0]
 
     def train_some(self, plan: TrainingPlan, keys: Sequence[int]) -> list[Model]:
         """Train the models of a stack in lockstep; see `Trainer.train_some`."""
@@ -98,19 +77,6 @@ class TorchMLPTrainer(Trainer):
         return [
             MLPModel(classes, layers, shift, scale, encoding) for layers, shift, scale in task(keys)
         ]
-
-    def train_many(
-        self,
-        X: Inputs,
-        y: ArrayLike,
-        masks: np.ndarray,
-        *,
-        rng: np.random.Generator,
-        n_jobs: int | None = None,
-    ) -> list[Model]:
-        """Train one model for each row of `masks`; see `Trainer.train_many`."""
-        processes = n_jobs if self.device == "cpu" else 1
-        return super().train_many(X, y, masks, rng=rng, n_jobs=processes)
 
     def _recipe(self, num_inputs: int, num_classes: int) -> Recipe:
         return Recipe(

@@ -88,16 +88,17 @@ class ShapedTrainer(ReformedTrainer):
 
     @property
     def models_at_once(self) -> int:
-        """As many as the trainer trains together, of records that are rows."""
-        return self.trainer.models_at_once if self._is_flat else 1
+        """As many as the trainer trains together, of records that it takes."""
+        return self.trainer.models_at_once if self._is_taken else 1
 
     @property
-    def _is_flat(self) -> bool:
-        return self.form.single and len(self.form.shapes[0]) == 1
+    def _is_taken(self) -> bool:
+        flat = len(self.form.shapes[0]) == 1
+        return self.form.single and (flat or self.trainer.takes_shapes)
 
     def train_some(self, plan: TrainingPlan, keys: Sequence[int]) -> list[Model]:
         """Train the models with the given numbers."""
-        if not self._is_flat:
+        if not self._is_taken:
             return super().train_some(plan, keys)
         formed = replace(plan, X=np.asarray(self.form(plan.X)))
         trained = self.trainer.train_some(formed, keys)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from tapas._random import integer_seed, seeded_globals
 from tapas.engine import TaskFailedError, Workers, run_tasks
-from tapas.errors import MechanismError, SchemaError
+from tapas.errors import ConfigError, MechanismError, SchemaError
 from tapas.models._adapt import as_model
 from tapas.models._classes import as_labels, distinct_labels
 from tapas.models._inputs import Inputs
@@ -33,6 +33,11 @@ class Trainer(ABC):
     def models_at_once(self) -> int:
         """How many models of consecutive numbers are best trained together."""
         return 1
+
+    @property
+    def takes_shapes(self) -> bool:
+        """Whether `train_some` takes arrays of any shape, and not rows alone."""
+        return False
 
     @abstractmethod
     def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
@@ -94,7 +99,7 @@ class Trainer(ABC):
             run_tasks(task, stacks, receive=made.__setitem__, workers=Workers(n_jobs=n_jobs))
         except TaskFailedError as failure:
             cause = failure.__cause__
-            if isinstance(cause, SchemaError):
+            if isinstance(cause, SchemaError | ConfigError):
                 raise cause from None
             raise MechanismError(
                 f"training {_named(failure.key)} failed: {type(cause).__name__}: {cause}"
