@@ -3,7 +3,9 @@
 Run with ``python benchmarks/bench_white_box.py [--adult PATH]``: AUC of white-box statistics beside
 their black-box twins, each a number per record, on overfitted networks, linear models and forests
 of scikit-learn's digits and of a simulated table; medians of a few splits. Then the attack that
-reads trees beside its twin, on half of the records, the other half being known.
+reads trees beside its twin, on half of the records, the other half being known. With ``--part
+property``: which of two shares of the training records has a binary input, from parameters and from
+answers (overfitted models of 200 records, 80 to learn from and 80 to judge, mean of two seeds).
 """
 
 import argparse
@@ -19,10 +21,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks import CertaintyMIA, TreeMIA
+from tapas.attacks import (
+    CertaintyMIA,
+    PropertyClassifier,
+    TreeMIA,
+    WhiteBoxPropertyClassifier,
+)
 from tapas.metrics import auc
 from tapas.models import Records, SklearnTrainer
-from tapas.threat_models import ModelMIA
+from tapas.threat_models import ModelMIA, ModelPropertyInference
 
 SEEDS = 3
 Scores = dict[str, np.ndarray]
@@ -103,12 +110,44 @@ def show_trees(adult: str | None) -> None:
             print(*words, flush=True)
 
 
+def marked_people(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Inputs, class, and a mark that is one of the inputs."""
+    rng = np.random.default_rng(seed)
+    marked = rng.random(4_000) < 0.5
+    X = rng.standard_normal((4_000, 9))
+    X[:, 0] += 0.5 * marked
+    X[:, 1] -= 0.3 * marked
+    told = 1.2 * X[:, 0] + X[:, 1] * X[:, 2] - 0.6 * marked * X[:, 3] + 0.5 * X[:, 4]
+    y = (told + 0.7 * rng.logistic(size=4_000) > 0).astype(int)
+    return np.column_stack([X, marked]), y, marked
+
+
+def show_properties() -> None:
+    network = MLPClassifier((32,), max_iter=200, learning_rate_init=0.01)
+    for model in (RandomForestClassifier(20), network):
+        attacks = PropertyClassifier(), WhiteBoxPropertyClassifier()
+        found: dict[str, list[float]] = {attack.label: [] for attack in attacks}
+        for seed in range(2):
+            X, y, marked = marked_people(seed)
+            threat_model = ModelPropertyInference(
+                model, (X, y), marked, num_records=200, access="parameters", seed=seed
+            )
+            for attack in attacks:
+                attack.train(threat_model, num_samples=80)
+                found[attack.label].append(threat_model.test(attack, num_samples=80).auc)
+        words = ", ".join(f"{name} {np.mean(one):.3f}" for name, one in found.items())
+        print(f"{type(model).__name__:<24} {words}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--adult")
-    adult = parser.parse_args().adult
+    parser.add_argument("--part", choices=["membership", "property"], default="membership")
+    asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    show_trees(adult)
+    if asked.part == "property":
+        return show_properties()
+    show_trees(asked.adult)
     kinds: dict[str, Callable[..., Scores]] = {
         "network": network,
         "linear": linear,

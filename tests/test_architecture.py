@@ -106,8 +106,8 @@ PUBLIC = {
         NaiveSetFeature NearnessAttack ProbabilityEstimationAttack PropertyClassifier QuantileMIA
         QueryAttack RandomTargetedQueryFeature RehearsedMIA RuleBasedMIA SetClassifier SetFeature
         ShadowModellingAttack StadlerNaiveSetFeature SubsetAttack SyntheticPredictorAttack
-        TrainableThresholdAttack TreeMIA confidence_without nearest_record_diagnostics
-        sklearnDensityEstimator""",
+        TrainableThresholdAttack TreeMIA WhiteBoxPropertyClassifier confidence_without
+        nearest_record_diagnostics sklearnDensityEstimator""",
     "report": """ALL_METRICS DEFAULT_METRICS AIAttackReport AIAttackSummary AttackSummary AuditPage
         BinaryAIAttackReport BinaryAIAttackSummary BinaryLabelAttackReport
         BinaryLabelInferenceAttackSummary EffectiveEpsilonReport
@@ -120,7 +120,7 @@ PUBLIC = {
         ReformedModel ReformedTrainer RemoteModel ResidualModel ResidualTrainer ShapedTrainer
         Shown ShownModel ShownTrainer SklearnModel SklearnTrainer TorchMLPTrainer TorchModel
         TorchTrainer Trainer TrainingPlan TrainingSets as_model classes_of_several decision_trees
-        is_sparse is_texts predicts_numbers records_from_table with_targets""",
+        is_sparse is_texts parameter_summary predicts_numbers records_from_table with_targets""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared CountsRightGuesses Game Goal Judgement Kind LearnsEach Ledger MethodObserver
         ModelBriefing

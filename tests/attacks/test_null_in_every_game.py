@@ -53,6 +53,7 @@ from tapas.attacks import (
     SinglingOutAttack,
     SubsetAttack,
     SyntheticPredictorAttack,
+    WhiteBoxPropertyClassifier,
 )
 from tapas.audit import Audit
 from tapas.datasets import TabularDataset, load_sample
@@ -136,7 +137,7 @@ ATTACKS: dict[str, Callable[[], list[Attack]]] = {
         LabelOnlyAIA(),
         ImputationAIA(),
     ],
-    "property": lambda: [PropertyClassifier()],
+    "property": lambda: [PropertyClassifier(), WhiteBoxPropertyClassifier()],
 }
 
 
@@ -190,7 +191,7 @@ def of_a_model(seed: int) -> ModelAIA:
     return ModelAIA(model, judged, "secret", population=population, seed=seed)
 
 
-class OfNoise(LogisticRegression):
+class OfNoise(DecisionTreeClassifier):
     """Learns from noise, whatever it is given."""
 
     def fit(self, X: Any, y: Any) -> Any:
@@ -204,7 +205,9 @@ def of_a_property(seed: int) -> ModelPropertyInference:
     X = rng.normal(size=(600, 3))
     y = (X[:, 0] + rng.normal(size=600) > 0).astype(int)
     marked = rng.random(600) < 0.5
-    return ModelPropertyInference(OfNoise(), (X, y), marked, num_records=60, seed=seed)
+    return ModelPropertyInference(
+        OfNoise(), (X, y), marked, num_records=60, access="parameters", seed=seed
+    )
 
 
 def missed(record: AuditRecord) -> dict[str, bool]:

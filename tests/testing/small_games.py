@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from tapas.compat import GameThreatModel
@@ -235,8 +237,9 @@ def property_inference(leaky: bool, seed: int, data: int, folder: Path) -> GameT
     X = rng.normal(size=(400, 2))
     y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
     marked = y == 1 if leaky else rng.random(400) < 0.5
+    model = make_pipeline(StandardScaler(), GaussianNB())
     return ModelPropertyInference(
-        GaussianNB(), Records(X, y), marked, num_records=60, num_probes=20, seed=seed
+        model, Records(X, y), marked, (0.3, 0.7), 60, "parameters", 20, seed=seed
     )
 
 

@@ -74,6 +74,7 @@ LEAST = {
     "LabelOnlyAIA": 0.85,
     "ImputationAIA": 0.85,  # the population tells, the model is not asked
     "PropertyClassifier": 0.9,
+    "WhiteBoxPropertyClassifier": 0.9,
 }
 # Chance is a third, and the naive features of twenty releases of each ward say little more.
 # One of the targets has no combination that others do not have.

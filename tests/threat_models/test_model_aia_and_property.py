@@ -9,10 +9,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks.models._model_attributes import ConfidenceAIA, ImputationAIA, LabelOnlyAIA
-from tapas.attacks.models._property_classifier import PropertyClassifier
+from tapas.attacks.models._property_classifier import (
+    PropertyClassifier,
+    WhiteBoxPropertyClassifier,
+)
 from tapas.attacks.models._score_attacks import LossMIA
+from tapas.audit import Audit
 from tapas.errors import IncompatibleAttackError, ThreatModelError
 from tapas.models import as_model
 from tapas.results import AIAttackSummary, BinaryAIAttackSummary
@@ -182,16 +187,58 @@ def test_the_class_share_of_the_training_data_is_inferred(access: str) -> None:
 def test_a_property_that_the_model_cannot_show_is_not_inferred() -> None:
     rng = np.random.default_rng(3)
     threat_model = ModelPropertyInference(
-        LogisticRegression(),
+        DecisionTreeClassifier(max_depth=3),
         population(),
         rng.random(1500) < 0.5,
         num_records=150,
+        access="parameters",
         seed=0,
     )
-    attack = PropertyClassifier()
-    attack.train(threat_model, num_samples=60)
-    # Three standard errors of 100 coins.
-    assert abs(threat_model.test(attack, num_samples=100).accuracy - 0.5) < 0.15
+    for attack in (PropertyClassifier(), WhiteBoxPropertyClassifier()):
+        attack.train(threat_model, num_samples=60)
+        # Three standard errors of 100 coins.
+        assert abs(threat_model.test(attack, num_samples=100).accuracy - 0.5) < 0.15
+
+
+def test_parameters_of_a_forest_tell_what_its_answers_do_not() -> None:
+    X, y = population()
+    marked = np.random.default_rng(1).random(len(y)) < 0.5
+    threat_model = ModelPropertyInference(
+        RandomForestClassifier(5),
+        (np.column_stack([X, marked]), y),
+        marked,
+        num_records=100,
+        access="parameters",
+        num_probes=30,
+        seed=0,
+    )
+    names = [type(attack).__name__ for attack in Audit(threat_model).attacks]
+    assert names == ["PropertyClassifier", "WhiteBoxPropertyClassifier"]
+    found = []
+    for attack in (PropertyClassifier(), WhiteBoxPropertyClassifier()):
+        attack.train(threat_model, num_samples=40)
+        found.append(threat_model.test(attack, num_samples=40).auc)
+    assert found[1] > max(0.8, found[0] + 0.1)
+    shown = ModelPropertyInference(LogisticRegression(), (X, y), marked, (0.3, 0.7), 90, seed=0)
+    with pytest.raises(IncompatibleAttackError, match="reads parameters"):
+        shown.check(WhiteBoxPropertyClassifier())
+
+
+def test_models_whose_parameters_differ_in_number_cannot_be_compared() -> None:
+    X, y = population(300)
+    columns = pd.DataFrame({"x": X[:, 0], "rare": np.where(np.arange(300) % 50 == 0, "a", "b")})
+    encoded = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["rare"]))
+    threat_model = ModelPropertyInference(
+        make_pipeline(encoded, DecisionTreeClassifier(max_depth=2)),
+        (columns, y),
+        lambda r: r.y == 1,
+        num_records=40,
+        access="parameters",
+        num_probes=10,
+        seed=0,
+    )
+    with pytest.raises(IncompatibleAttackError, match=r"different shapes.*name the categories"):
+        WhiteBoxPropertyClassifier().train(threat_model, num_samples=20)
 
 
 def test_models_with_and_without_the_property_hold_the_shares_asked_for() -> None:

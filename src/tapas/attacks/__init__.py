@@ -19,7 +19,10 @@ from tapas.attacks.models._certainty import CertaintyMIA
 from tapas.attacks.models._label_only import LabelOnlyMIA
 from tapas.attacks.models._lira import LiRA
 from tapas.attacks.models._model_attributes import ConfidenceAIA, ImputationAIA, LabelOnlyAIA
-from tapas.attacks.models._property_classifier import PropertyClassifier
+from tapas.attacks.models._property_classifier import (
+    PropertyClassifier,
+    WhiteBoxPropertyClassifier,
+)
 from tapas.attacks.models._quantile import QuantileMIA
 from tapas.attacks.models._reference_attack import confidence_without
 from tapas.attacks.models._rehearsed import RehearsedMIA
@@ -114,6 +117,7 @@ __all__ = [
     "SyntheticPredictorAttack",
     "TrainableThresholdAttack",
     "TreeMIA",
+    "WhiteBoxPropertyClassifier",
     "confidence_without",
     "nearest_record_diagnostics",
     "sklearnDensityEstimator",

@@ -29,6 +29,7 @@ from tapas.attacks import (
     SinglingOutAttack,
     SyntheticPredictorAttack,
     TreeMIA,
+    WhiteBoxPropertyClassifier,
 )
 from tapas.errors import ConfigError
 from tapas.game import Setting, unfit
@@ -71,7 +72,7 @@ def _usual(setting: Setting) -> list[Attack]:
     kind = setting.goal.kind
     if setting.release == "model":
         if kind == "property":
-            return [PropertyClassifier()]
+            return [PropertyClassifier(), WhiteBoxPropertyClassifier()]
         return _on_attributes(setting) if kind == "attribute" else _on_members(setting)
     if setting.test == 1 and kind == "attribute":
         return [ClosestDistanceAIA(), _predictor()]

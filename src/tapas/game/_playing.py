@@ -9,6 +9,7 @@ from threading import Thread
 
 import numpy as np
 
+from tapas._validate import listing
 from tapas.engine import (
     FAILURES,
     Progress,
@@ -19,6 +20,7 @@ from tapas.engine import (
     run_tasks,
 )
 from tapas.errors import (
+    IncompatibleAttackError,
     KnowledgeError,
     MechanismError,
     ReproducibilityWarning,
@@ -98,6 +100,13 @@ class Player:
         goal, judged = self.game.goal, self.game.judged(phase)
         if not indices:
             return Board.empty(goal)
+        shapes = {seen[index].shape for index in indices}
+        if len(shapes) > 1:
+            raise IncompatibleAttackError(
+                f"what is observed of the {phase} releases has different shapes, "
+                f"{listing(sorted(shapes))}: of models, let all encode their inputs in the same "
+                f"way (name the categories), or use an attack that reads answers"
+            )
         trials = [self.ledger.outline(phase, index) for index in indices]
         told = self.game.briefing(phase)
         return Board(

@@ -13,6 +13,7 @@ from tapas.models._model import Model, QueryBudgetError
 from tapas.models._module_trainer import TorchTrainer
 from tapas.models._one_hot import OneHotInputs
 from tapas.models._onnx import OnnxModel
+from tapas.models._parameters import parameter_summary
 from tapas.models._recorded import RecordedModel, RecordedModels
 from tapas.models._records import Records
 from tapas.models._remote import RemoteModel
@@ -80,6 +81,7 @@ __all__ = [
     "decision_trees",
     "is_sparse",
     "is_texts",
+    "parameter_summary",
     "predicts_numbers",
     "records_from_table",
     "with_targets",

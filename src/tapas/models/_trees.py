@@ -21,6 +21,7 @@ class Paths(Protocol):
 class DecisionTree(Protocol):
     """What is read of scikit-learn's trees, node by node."""
 
+    n_features: int
     feature: np.ndarray
     threshold: np.ndarray
     children_left: np.ndarray

@@ -54,6 +54,7 @@ _LOOKS_AT = {
     "Tree": "whether the record's values made thresholds of the trees, and how full its leaves are",
     "Likelihood": "how likely the fitted generator finds the target",
     "PropertyClassifier": "how the model's answers shift with the make-up of its training records",
+    "WhiteBoxProperty": "how the model's parameters follow the make-up of its training records",
 }
 
 # Parameters with which models of scikit-learn learn less by heart, by what their names hold.

@@ -43,6 +43,7 @@ from tapas.attacks import (
     SubsetAttack,
     SyntheticPredictorAttack,
     TreeMIA,
+    WhiteBoxPropertyClassifier,
 )
 
 
@@ -122,4 +123,5 @@ def _on_models() -> tuple[Attack, ...]:
         LabelOnlyAIA(label="LabelOnlyAIA"),
         ImputationAIA(label="ImputationAIA"),
         PropertyClassifier(label="PropertyClassifier"),
+        WhiteBoxPropertyClassifier(label="WhiteBoxPropertyClassifier"),
     )

@@ -1,6 +1,6 @@
 """Property inference: a classifier that reads the answers of whole models."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from tapas.attacks._sklearn_models import seeded_clone
 from tapas.attacks.models._model_attack import ModelAttack, model_briefing
 from tapas.game import Board, Briefing, Needs, Release, Value
-from tapas.models import Access, Classifier
+from tapas.models import Access, Classifier, parameter_summary
 
 LEAST = 1e-3
 
@@ -94,3 +94,38 @@ class PropertyClassifier(ModelAttack):
         values = board.goal.values
         codes = np.argmax(board.secrets[:, :1] == np.array(values), axis=1)
         return PropertyScorer(seeded_clone(model, rng).fit(board.values[:, 0], codes), values)
+
+
+class WhiteBoxPropertyClassifier(PropertyClassifier):
+    """Learns from the parameters of a model which share of its training data has a property.
+
+    Idea: as `PropertyClassifier`, where the release shows parameters. What a forest sends left at
+    its splits is how common values are, and a network's weights follow what it was trained on;
+    sums over neurons and over trees do not depend on their order.
+
+    Needs: parameters, of a scikit-learn tree, forest or perceptron or of linear layers in torch;
+    of pipelines, those of scalers too. Of any other model it reads answers, which tell as much of
+    linear ones. Shadow models with each share.
+
+    Score: the classifier's probability of the second of two shares, or of each of more.
+
+    Reference: Ganju et al. (2018) for networks, with sums in place of sorted neurons; trees are
+    ours.
+
+    Parameters
+    ----------
+    classifier, label
+        As in `PropertyClassifier`.
+    """
+
+    @property
+    def needs(self) -> Needs:
+        """Parameters, and models with each share to learn from."""
+        return replace(super().needs, access=Access.PARAMETERS)
+
+    def observe(
+        self, release: Release, briefing: Briefing, *, rng: np.random.Generator
+    ) -> np.ndarray:
+        """The parameters in one row."""
+        told = parameter_summary(release.model)
+        return super().observe(release, briefing, rng=rng) if told is None else told[None]
