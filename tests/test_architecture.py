@@ -64,8 +64,8 @@ PUBLIC = {
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome Copies
         Cost
         Dependence Estimate ExposedRecords ExposureMap Finding Findings Gate GateOutcome
-        JudgedRecords LabelInferenceAttackSummary LearningCurve MIAttackSummary Measure People
-        RareColumn
+        JudgedRecords LabelInferenceAttackSummary LearningCurve Leaves MIAttackSummary Measure
+        People RareColumn
         RecordComparison RunState ScoreTable SummaryFacts TrialFailure Verdict append_verdict
         as_plain_list
         compare_records constant_scores decide dropped_columns end_progress estimate exposed_people

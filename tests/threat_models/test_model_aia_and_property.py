@@ -239,6 +239,9 @@ def test_models_whose_parameters_differ_in_number_cannot_be_compared() -> None:
     )
     with pytest.raises(IncompatibleAttackError, match=r"different shapes.*name the categories"):
         WhiteBoxPropertyClassifier().train(threat_model, num_samples=20)
+    (subject,) = Audit(threat_model, num_train=20, num_test=10).run(n_jobs=1).subjects
+    assert [one.attack for one in subject.crashes] == ["WhiteBoxPropertyClassifier"]
+    assert [one.attack for one in subject.summaries] == ["PropertyClassifier"]  # type: ignore[attr-defined]
 
 
 def test_models_with_and_without_the_property_hold_the_shares_asked_for() -> None:

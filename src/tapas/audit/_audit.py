@@ -382,6 +382,7 @@ class Audit:
             rare_columns=rare_columns(run, summaries) if is_generator else (),
             left_out=left_out(model),
             performance=None if performance is None else performance.to_dict("list"),
+            leaves=model.leaves() if subject.role == "audited" else None,
             exposure=self._exposure(run, subject) if complete else None,
             nearness=nearness(model) if subject.role == "audited" else None,
             copies=copies(model) if subject.role == "audited" else None,

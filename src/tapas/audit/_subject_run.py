@@ -12,7 +12,7 @@ import numpy as np
 from tapas.audit._failed_trials import with_failures, without_failures
 from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
 from tapas.engine import Progress, Workers, guarded, log_failure, told
-from tapas.errors import MechanismError, StoreError
+from tapas.errors import IncompatibleAttackError, MechanismError, StoreError
 from tapas.game import (
     PHASES,
     Board,
@@ -155,7 +155,10 @@ class SubjectRun:
         game = self.player.game
         board = Board.empty(game.goal)
         if attack.needs.training:
-            board = self.player.board(observer, "train", self.num_train)
+            try:
+                board = self.player.board(observer, "train", self.num_train)
+            except IncompatibleAttackError as error:
+                return self._note_crash(attack, _ALL, error)
         parts = learning_parts(attack, game)
         if len(parts) > 1 and self._learns_each(attack, observer, board):
             return

@@ -76,6 +76,9 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "copies": [
             {"subject": one.name, **one.copies.to_dict()} for one in record.audited if one.copies
         ],
+        "leaves": [
+            {"subject": one.name, **one.leaves.to_dict()} for one in record.audited if one.leaves
+        ],
         "performance": {one.name: _rows(one.performance) for one in record.audited},
         "holds_together": holds_together(Findings(record), verdict),
         "cautions": constant_scores(record),

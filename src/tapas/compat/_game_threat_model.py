@@ -41,7 +41,7 @@ from tapas.game import (
     refuse_unfit,
     scorer_about,
 )
-from tapas.results import AttackSummary, LabelInferenceAttackSummary, ScoreTable
+from tapas.results import AttackSummary, LabelInferenceAttackSummary, Leaves, ScoreTable
 from tapas.stats import look_share
 
 __all__ = ["GameThreatModel"]
@@ -307,6 +307,10 @@ class GameThreatModel(TrainableThreatModel):
 
     def performance(self, subgroups: Sequence[str] = ()) -> pd.DataFrame | None:
         """How well a model does on what it was trained on and on the rest; None for no model."""
+        return None
+
+    def leaves(self) -> Leaves | None:
+        """What the leaves of a model hold of its training records; None where it shows no trees."""
         return None
 
     def nearest_released(self, positions: Sequence[int]) -> pd.DataFrame | None:

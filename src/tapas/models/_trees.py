@@ -68,6 +68,11 @@ class DecisionTrees:
             given = self.steps.transform(given)
         return np.ascontiguousarray(given, dtype=np.float32)
 
+    def codes(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The place of each class in `classes`, and whether it is there at all."""
+        places = np.searchsorted(self.classes, y).clip(max=len(self.classes) - 1)
+        return places, self.classes[places] == y
+
 
 def decision_trees(model: Model) -> DecisionTrees | None:
     """The trees of a scikit-learn tree or forest, maybe at the end of a pipeline; None without.

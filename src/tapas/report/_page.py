@@ -12,6 +12,7 @@ from tapas.report._page_copies import COPIES_COLUMNS, copies_csv, copies_rows
 from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences, left_out_words
 from tapas.report._page_learning import learning_figures
+from tapas.report._page_leaves import LEAVES_COLUMNS, leaves_tables
 from tapas.report._page_nearness import NEARNESS_COLUMNS, nearness_rows
 from tapas.report._page_numbers import moment
 from tapas.report._page_people import (
@@ -167,6 +168,8 @@ class AuditPage(Report):
             people=people_figures(self._people),
             people_tables=people_tables(self._people),
             performance=performance_tables(record.audited),
+            leaves=leaves_tables(record.audited),
+            leaves_columns=LEAVES_COLUMNS,
             maps=list(zip(map_figures(self._mapped), map_tables(self._mapped), strict=True)),
             map_targets=f"targets: {as_yaml(mapped_targets(record))}",
             learning=learning_figures(self.record.audited),

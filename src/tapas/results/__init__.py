@@ -41,6 +41,7 @@ from tapas.results._label_inference import (
     LabelInferenceAttackSummary,
 )
 from tapas.results._learning import LearningCurve
+from tapas.results._leaves import Leaves
 from tapas.results._measures import (
     ALL_METRICS,
     DEFAULT_METRICS,
@@ -97,6 +98,7 @@ __all__ = [
     "JudgedRecords",
     "LabelInferenceAttackSummary",
     "LearningCurve",
+    "Leaves",
     "MIAttackSummary",
     "Measure",
     "People",

@@ -19,6 +19,7 @@ from tapas.errors import ConfigError, StoreError, TapasWarning
 from tapas.results._copies import Copies
 from tapas.results._exposure_map import ExposureMap
 from tapas.results._learning import LearningCurve
+from tapas.results._leaves import Leaves
 from tapas.results._measures import GATE_METRICS, MEASURES, OTHER_LIMITS
 from tapas.results._rare_columns import RareColumn
 from tapas.results._storage import as_plain_list
@@ -162,6 +163,8 @@ class AuditedSubject:
         Where the values of the most exposed targets of a generator are rarest.
     performance : mapping of str to sequence, optional
         Columns of `performance_table` of a model.
+    leaves : Leaves, optional
+        Of a model that shows decision trees: what their leaves hold of its training records.
     left_out : (int, int)
         Members and non-members that were not compared, because their values occur on both sides.
     """
@@ -181,6 +184,7 @@ class AuditedSubject:
     targets: Mapping[str, Sequence[Plain]] | None = None
     rare_columns: tuple[RareColumn, ...] = ()
     performance: Mapping[str, Sequence[Plain]] | None = None
+    leaves: Leaves | None = None
     left_out: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
@@ -372,6 +376,7 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
         "targets": subject.targets,
         "rare_columns": [column.to_dict() for column in subject.rare_columns],
         "performance": subject.performance,
+        "leaves": None if subject.leaves is None else subject.leaves.to_dict(),
         "left_out": list(subject.left_out),
         "exposure": None if subject.exposure is None else subject.exposure.to_dict(),
         "learning": [curve.to_dict() for curve in subject.learning],
@@ -435,6 +440,7 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
         targets=entry.get("targets"),
         rare_columns=tuple(map(RareColumn.from_dict, entry.get("rare_columns", ()))),
         performance=entry.get("performance"),
+        leaves=None if not entry.get("leaves") else Leaves.from_dict(entry["leaves"]),
         left_out=_pair(entry.get("left_out", (0, 0))),
         exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),
         nearness=_checked_sides(entry.get("nearness")),

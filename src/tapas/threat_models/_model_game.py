@@ -25,6 +25,7 @@ from tapas.game import (
 )
 from tapas.models import (
     Access,
+    DecisionTrees,
     Model,
     RecordEncoding,
     Records,
@@ -32,9 +33,10 @@ from tapas.models import (
     TrainingPlan,
     decision_trees,
 )
-from tapas.results import performance_table
+from tapas.results import Leaves, performance_table
 from tapas.threat_models._game_defaults import GameDefaults, names_of
 from tapas.threat_models._inputs_alone import told_by_inputs
+from tapas.threat_models._leaf_contents import leaf_contents
 from tapas.threat_models._reference_models import (
     ReferencePlan,
     pool_of_others,
@@ -132,13 +134,13 @@ class ModelMembershipGame(GameDefaults):
             spent=self.queries_spent,
             inputs=self.inputs,
             coins=self.coins,
-            trees=self._shows_trees,
+            trees=self._trees is not None,
         )
 
-    @cached_property
-    def _shows_trees(self) -> bool:
+    @property
+    def _trees(self) -> DecisionTrees | None:
         shown = self.access is Access.PARAMETERS and self.inputs == "change"
-        return shown and decision_trees(self.model) is not None
+        return decision_trees(self.model) if shown else None
 
     @cached_property
     def target_labels(self) -> tuple[str, ...]:
@@ -234,9 +236,13 @@ class ModelMembershipGame(GameDefaults):
     @cached_property
     def _all_sides(self) -> tuple[Records, np.ndarray]:
         """All records whose membership is known to us, the judged first, and that membership."""
-        sides = [self.candidates] if self.known is None else [self.candidates, self.known]
-        records = sides[0].records.concat(*(side.records for side in sides[1:]))
-        return records, np.concatenate([side.members for side in sides]).astype(int)
+        first, *others = self._sides
+        records = first.records.concat(*(side.records for side in others))
+        return records, np.concatenate([side.members for side in self._sides]).astype(int)
+
+    @property
+    def _sides(self) -> list[Candidates[Records]]:
+        return [self.candidates] if self.known is None else [self.candidates, self.known]
 
     def about_judged(self) -> pd.DataFrame:
         """Where each judged record came from, its class, and what the model says."""
@@ -263,6 +269,11 @@ class ModelMembershipGame(GameDefaults):
         parts = {name: records.values_of(name) for name in subgroups}
         predicted = self.model.predict(records.X)
         return performance_table(records.y, predicted, members.astype(bool), parts)
+
+    def leaves(self, names: Sequence[str], fewest: int) -> Leaves | None:
+        """What the leaves of the model hold of members, by name; None where it shows no trees."""
+        found = self._trees
+        return None if found is None else leaf_contents(found, self._sides, names, fewest)
 
     # -- shadow models -----------------------------------------------------------------------
 

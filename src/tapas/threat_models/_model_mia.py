@@ -25,7 +25,7 @@ from tapas.models import (
     ShownTrainer,
     Trainer,
 )
-from tapas.results import JudgedRecords
+from tapas.results import JudgedRecords, Leaves
 from tapas.threat_models._judging import judge_more
 from tapas.threat_models._layouts import Layout, layout_for
 from tapas.threat_models._model_game import ModelMembershipGame
@@ -198,11 +198,15 @@ class ModelMIA(GameThreatModel):
         (what the model says), and ``confidence``, the probability it gives to the true class.
         """
         about = self._game.about_judged()
-        if any(list(ids) != list(range(len(ids))) for ids in self.ids):
+        if self._are_named:
             sides = zip(about["source"] == "members", about["row"], strict=True)
             ids = [str(self.ids[0 if member else 1][row]) for member, row in sides]
             about.insert(2, "id", ids)
         return about
+
+    @property
+    def _are_named(self) -> bool:
+        return any(list(ids) != list(range(len(ids))) for ids in self.ids)
 
     def performance(self, subgroups: Sequence[str] = ()) -> pd.DataFrame:
         """Accuracy on members and on others, and its gap (see `tapas.results.performance_table`).
@@ -210,6 +214,17 @@ class ModelMIA(GameThreatModel):
         All records, by class, and by the values of the columns `subgroups`.
         """
         return self._game.performance(subgroups)
+
+    def leaves(self, fewest: int = 5) -> Leaves | None:
+        """What the leaves of a tree or forest hold of members; None where the release shows none.
+
+        Parameters
+        ----------
+        fewest : int
+            A leaf that fewer records made is small.
+        """
+        names = [str(one) for one in self.ids[0]] if self._are_named else []
+        return self._game.leaves(names, check_count(fewest, "fewest", minimum=1))
 
     def judge(
         self,

@@ -92,8 +92,7 @@ def _told(model: Model, targets: Records, held: Records | None) -> np.ndarray:
         )
     rows = found.rows(targets.X)
     others = Partners.among(rows if held is None else found.rows(held.X))
-    codes = np.searchsorted(found.classes, targets.y).clip(max=len(found.classes) - 1)
-    seen = found.classes[codes] == targets.y
+    codes, seen = found.codes(targets.y)
     columns = np.zeros((len(rows), NUM_OF_TREES))
     for tree in found.trees:
         columns[:, :2] += others.midpoints(tree, rows)
