@@ -10,6 +10,8 @@ from tapas.game._release import Release, Trial
 
 __all__ = ["Ledger"]
 
+_NOTHING = Release(None)
+
 
 class Ledger:
     """Trials, observations and failures of one game; this one lives in memory.
@@ -36,6 +38,8 @@ class Ledger:
         self._queries: dict[tuple[str, Phase], int] = {}
         self._failures: dict[Phase, dict[int, str]] = {"train": {}, "test": {}}
         self._looks: list[int] = []
+        # The same for most trials: one mapping stands for all of them.
+        self._made_with: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
 
     def indices(self, phase: Phase) -> list[int]:
         """Trials that were played, in order."""
@@ -72,9 +76,11 @@ class Ledger:
         The fitted mechanism is not kept: a replay brings it back.
         """
         if not self.has_data(trial.phase, trial.index):
-            kept = Release(trial.release.data)
+            data = trial.release.data
+            kept = _NOTHING if data is None else Release(data)
+            noted = self._made_with.setdefault(tuple(trial.made_with.items()), trial.made_with)
             self._trials[trial.phase][trial.index] = Trial(
-                trial.phase, trial.index, kept, trial.secrets, trial.group, trial.made_with
+                trial.phase, trial.index, kept, trial.secrets, trial.group, noted
             )
         for key, observation in (observations or {}).items():
             self.observations(key, trial.phase)[trial.index] = observation.values

@@ -13,7 +13,7 @@ from tapas.models import Model
 __all__ = ["Release", "Trial"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Release:
     """What the adversary gets to see.
 
@@ -50,7 +50,7 @@ class Release:
         return self.data
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Trial:
     """One round: the release, and the secret of every target.
 

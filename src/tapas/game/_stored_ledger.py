@@ -55,7 +55,7 @@ class StoredLedger(Ledger):
         self._values = values
         self._codes = {value: code for code, value in reversed([*enumerate(values)])}
         self._description = description
-        self._with_data: set[tuple[Phase, int]] = set()
+        self._with_data: dict[Phase, set[int]] = {"train": set(), "test": set()}
         self._versions = self._noted_versions()
         for key in list(store.keys(f"{prefix}/train/")) + list(store.keys(f"{prefix}/test/")):
             self._recall(key)
@@ -77,7 +77,7 @@ class StoredLedger(Ledger):
 
     def has_data(self, phase: Phase, index: int) -> bool:
         """Whether the data released in the trial is on disk."""
-        return (phase, index) in self._with_data and self.has_trial(phase, index)
+        return index in self._with_data[phase] and self.has_trial(phase, index)
 
     def trial(self, phase: Phase, index: int) -> Trial:
         """The trial, with its data where that is on disk and whole."""
@@ -90,7 +90,7 @@ class StoredLedger(Ledger):
             table = unpack_table(entry.arrays, entry.notes, self._description.parsed)
         except (StoreError, KeyError) as error:
             self._drop(key, error)
-            self._with_data.discard((phase, index))
+            self._with_data[phase].discard(index)
             return trial
         return replace(trial, release=Release(TabularDataset.from_table(table, self._description)))
 
@@ -102,7 +102,7 @@ class StoredLedger(Ledger):
                 self._key(trial.phase, trial.index, "data"),
                 Entry(*pack_table(data.table)),  # type: ignore[attr-defined]
             )
-            self._with_data.add((trial.phase, trial.index))
+            self._with_data[trial.phase].add(trial.index)
         seen = dict(observations or {})
         part = f"seen-{digest_of([*sorted(seen)])}" if seen else "trial"
         notes = {
@@ -190,7 +190,7 @@ class StoredLedger(Ledger):
             return
         phase: Phase = "train" if phase_text == "train" else "test"
         if part == "data":
-            self._with_data.add((phase, index))
+            self._with_data[phase].add(index)
             return
         try:
             entry = self._store.load(key)
