@@ -114,7 +114,7 @@ PUBLIC = {
         LabelInferenceAttackSummary MIAttackReport MIAttackSummary ROCReport Report Change
         ComparisonPage RecordComparison compare_records record_page run_page runs_page
         target_page""",
-    "models": """FITS Access AccessError CallableModel CallableTrainer Classifier
+    "models": """FITS Access AccessError BoosterModel CallableModel CallableTrainer Classifier
         DecisionTree DecisionTrees EncodedModel Form Inputs Listing MLPModel Model OneHotInputs
         OnnxModel QueryBudgetError RecordEncoding RecordedModel RecordedModels Records
         ReformedModel ReformedTrainer RemoteModel ResidualModel ResidualTrainer ShapedTrainer

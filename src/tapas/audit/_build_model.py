@@ -146,7 +146,7 @@ def _audited(
         return _remote(part.endpoint, names)
     file = names.folder / str(part.file)
     names.remember_file(str(part.file), file)
-    return EncodedModel(as_model(Path(file)), OneHotInputs.learn(members.X))
+    return EncodedModel(as_model(Path(file), part.classes), OneHotInputs.learn(members.X))
 
 
 def _remote(part: EndpointPart, names: Names) -> RemoteModel:

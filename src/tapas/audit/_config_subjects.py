@@ -71,7 +71,14 @@ class ModelPart(Part):
         default=None,
         description="A scikit-learn classifier as package.module:Name, trained on data.table",
     )
-    file: str | None = Field(default=None, description="A trained model: an ONNX file")
+    file: str | None = Field(
+        default=None,
+        description="A trained model: an ONNX file, or one saved by a booster of xgboost (.json, "
+        ".ubj) or lightgbm (.txt)",
+    )
+    classes: Annotated[list[str | int | float], Field(min_length=2)] | None = Field(
+        default=None, description="For a file that does not name its classes: in their order"
+    )
     endpoint: EndpointPart | None = Field(default=None, description="A model behind a service")
     parameters: dict[str, Any] = Field(default={}, description="Arguments of its constructor")
     label: str | None = None
@@ -105,6 +112,8 @@ class ModelPart(Part):
                 "a file or endpoint cannot be trained again: name a trainer for the shadow models, "
                 "or set shadows: 0"
             )
+        if self.classes is not None and self.file is None:
+            raise ValueError("classes goes with file: other models say what they predict")
         return exactly_one(self, ("use", "file", "endpoint"), "a model")
 
     @property

@@ -2,6 +2,7 @@
 
 from tapas.models._access import Access, AccessError
 from tapas.models._adapt import as_model
+from tapas.models._boosters import BoosterModel
 from tapas.models._callable import CallableModel
 from tapas.models._encoding import RecordEncoding
 from tapas.models._estimators import Classifier
@@ -41,6 +42,7 @@ __all__ = [
     "FITS",
     "Access",
     "AccessError",
+    "BoosterModel",
     "CallableModel",
     "CallableTrainer",
     "Classifier",

@@ -2,18 +2,16 @@
 
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, cast
+from pathlib import Path
+from typing import cast
 
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from tapas._validate import check_choice
 from tapas.errors import ConfigError
+from tapas.models._boosters import BOOSTER_FILES, BoosterModel, as_booster, read_booster
 from tapas.models._callable import CallableModel
 from tapas.models._estimators import FittedClassifier
-from tapas.models._inputs import Inputs
 from tapas.models._model import BATCH_SIZE, Model
 from tapas.models._outputs import OUTPUTS
 from tapas.models._sklearn import SklearnModel
@@ -31,11 +29,13 @@ def as_model(
     Parameters
     ----------
     obj : object
-        A fitted scikit-learn classifier or pipeline, a torch module, the path of an ``.onnx``
-        file, any ``callable(X)`` that returns probabilities or labels, an object whose ``predict``
-        does (Keras, boosters), or a `Model`.
+        A fitted scikit-learn classifier or pipeline, a torch module, a booster of xgboost or
+        lightgbm, the path of an ``.onnx`` file or of a saved booster (``.json`` or ``.ubj`` of
+        xgboost, ``.txt`` of lightgbm), any ``callable(X)`` that returns probabilities or labels,
+        an object whose ``predict`` does (Keras), or a `Model`.
     classes : array-like, optional
-        Class labels in the order of the model's outputs. Needed for a callable. For a fitted
+        Class labels in the order of the model's outputs. Needed for a callable; a booster has 0,
+        1, ... by default. For a fitted
         estimator or a `Model`, which know their classes, it reorders the columns; a class that
         the model never saw has probability zero.
     batch_size : int, optional
@@ -52,6 +52,9 @@ def as_model(
         check_choice(outputs, "outputs", OUTPUTS)
     if isinstance(obj, Model):
         return obj if classes is None else obj.aligned(classes)
+    if isinstance(obj, (str, os.PathLike)) and Path(obj).suffix in BOOSTER_FILES:
+        booster, name = read_booster(Path(obj)), Path(obj).name
+        return BoosterModel(booster, classes, outputs=outputs, batch_size=batch_size, label=name)
     if isinstance(obj, (str, os.PathLike)):
         from tapas.models._onnx import OnnxModel
 
@@ -63,9 +66,11 @@ def as_model(
     if hasattr(obj, "predict") and (hasattr(obj, "classes_") or hasattr(obj, "get_params")):
         model = SklearnModel(cast(FittedClassifier, obj), batch_size=batch_size)
         return model if classes is None else model.aligned(classes)
+    if as_booster(obj) is not None:
+        return BoosterModel(obj, classes, outputs=outputs, batch_size=batch_size)
     function = getattr(obj, "predict_proba", obj)
     if not callable(function):
-        function = predict_of(obj)  # boosters and networks that have nothing else
+        function = getattr(obj, "predict", obj)  # networks that have nothing else
     if callable(function):
         if classes is None:
             raise ConfigError(
@@ -82,37 +87,3 @@ def as_model(
 def _is_torch_module(obj: object) -> bool:
     torch = sys.modules.get("torch")  # a module cannot exist before torch was imported
     return torch is not None and isinstance(obj, torch.nn.Module)
-
-
-def predict_of(obj: object) -> object:
-    """What an object predicts with, of rows: xgboost's boosters take a matrix of their own."""
-    predict = getattr(obj, "predict", obj)
-    xgboost = sys.modules.get("xgboost")
-    if xgboost is not None and isinstance(obj, xgboost.Booster):
-        return BoosterPredict(obj, xgboost.DMatrix)
-    return predict
-
-
-@dataclass(frozen=True)
-class BoosterPredict:
-    """Predicts by a booster that takes a matrix of its own.
-
-    Attributes
-    ----------
-    booster : xgboost.Booster
-    matrix : type
-    """
-
-    booster: Any
-    matrix: Callable[..., object]
-
-    def __call__(self, X: Inputs) -> ArrayLike:
-        categories = isinstance(X, pd.DataFrame)
-        names = None if categories else self.booster.feature_names
-        return self.booster.predict(
-            self.matrix(X, feature_names=names, enable_categorical=categories)
-        )
-
-    def __spec__(self) -> dict[str, object]:
-        """The booster, by what it would be saved as."""
-        return {"booster": bytes(self.booster.save_raw())}

@@ -225,8 +225,9 @@ def _onnxruntime() -> ModuleType:
 def _read(path: Path) -> bytes:
     if path.suffix != ".onnx":
         raise ConfigError(
-            f"a model file must be an .onnx file, got {path.name!r}; load any other format "
-            f"yourself and pass the object"
+            f"a model file must be an .onnx file, or a booster saved by xgboost (.json, .ubj) or "
+            f"lightgbm (.txt), got {path.name!r}; load any other format yourself and pass the "
+            f"object"
         )
     try:
         return path.read_bytes()

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from tapas._random import integer_seed, seeded_globals
 from tapas.errors import ConfigError, MechanismError
 from tapas.models._access import Access
+from tapas.models._boosters import as_booster
 from tapas.models._estimators import Classifier, display_name
 from tapas.models._inputs import Inputs
 from tapas.models._model import Model
@@ -87,7 +88,8 @@ class ResidualModel(Model):
     def _residuals(self, X: Inputs, targets: np.ndarray) -> np.ndarray:
         if self._several is not None:
             return self._losses(X, targets)
-        predict = getattr(self._predictor, "predict", self._predictor)
+        predictor = as_booster(self._predictor) or self._predictor
+        predict = getattr(predictor, "predict", predictor)
         found = np.asarray(predict(X), dtype=float)  # type: ignore[operator]
         found = found[:, None] if found.ndim == 1 else found
         if found.shape != targets.shape:
