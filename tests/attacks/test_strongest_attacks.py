@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree._tree import Tree
 
 from tapas.attacks import (
     RMIA,
@@ -19,6 +20,7 @@ from tapas.attacks import (
     RehearsedMIA,
     TreeMIA,
 )
+from tapas.attacks.models._own_models import own_certainty
 from tapas.attacks.models._tree_attack import _told
 from tapas.audit import Audit
 from tapas.errors import IncompatibleAttackError
@@ -146,6 +148,54 @@ def test_what_trees_show_agrees_with_a_walk_by_hand() -> None:
     np.testing.assert_array_equal(told[:, 0], [1, 0, 1, 1, 0, 1])
     np.testing.assert_array_equal(told[[0, 1, 2, 5], 2], [1, 1, 0.5, 1])
     np.testing.assert_allclose(told[2, 3], 1 / np.sqrt(2))
+
+
+def shown_to_a_walker(tree: Tree, row: np.ndarray, held: np.ndarray, code: int) -> list[float]:
+    """Midpoints met, length of the way, and what the leaf shows, node by node."""
+    node, met, length = 0, 0.0, 0.0
+    while tree.children_left[node] >= 0:
+        column, threshold = tree.feature[node], tree.threshold[node]
+        own, others = float(row[column]), set(held[:, column].tolist())
+        partner = 2 * threshold - own
+        length += len(others) / len(held)
+        met += (partner in others and partner != own) * len(others) / len(held)
+        sides = tree.children_left if own <= threshold else tree.children_right
+        node = sides[node]
+    share, size = tree.value[node, 0, code] / tree.value[node, 0].sum(), tree.n_node_samples[node]
+    return [met, length, share / size, share / np.sqrt(size)]
+
+
+def test_what_a_forest_shows_agrees_with_a_walk_through_every_tree() -> None:
+    X, y = make_classification(120, 3, n_redundant=0, n_informative=3, random_state=0)
+    X = X.round(1).astype(np.float32)  # some values occur several times
+    forest = RandomForestClassifier(4, random_state=0).fit(X[:60], y[:60])
+    records, held = Records(X.astype(float), y), Records(X[30:90].astype(float), y[30:90])
+    found = _told(as_model(forest), records, held)
+    rows, trees = zip(X, y, strict=True), [one.tree_ for one in forest.estimators_]
+    walked = [[shown_to_a_walker(tree, x, X[30:90], code) for tree in trees] for x, code in rows]
+    met, length, share, rooted = np.moveaxis(np.array(walked), 2, 0)
+    expected = [met.sum(axis=1), met.sum(axis=1) / length.sum(axis=1)]
+    expected += [share.mean(axis=1), rooted.mean(axis=1)]
+    np.testing.assert_allclose(found, np.column_stack(expected), rtol=1e-9)
+    assert (found[:, 0] > 0).any()
+
+
+def test_boosting_of_ones_own_agrees_with_a_twin_that_never_saw_the_record() -> None:
+    X, y = make_classification(160, 3, n_redundant=0, n_informative=3, random_state=0)
+    targets, held = Records(X, y), Records(X[:100], y[:100])
+    found = own_certainty(targets, y, held, y[:100], targets.encoding(), boosting=True)
+    fold = (targets.row_keys() >> np.uint64(32)) % np.uint64(5)
+    expected = np.empty(160)
+    for number in range(5):
+        known, judged = np.flatnonzero(fold[:100] != number), fold == number
+        twin = HistGradientBoostingClassifier(
+            learning_rate=0.15, max_iter=50, max_leaf_nodes=16, early_stopping=False
+        ).fit(X[known], y[known])
+        sure = twin.predict_proba(X[judged])[np.arange(judged.sum()), y[judged]].clip(0.01, 0.99)
+        expected[judged] = np.log(sure / (1 - sure))
+    np.testing.assert_allclose(found[:, 2], expected, rtol=1e-6, atol=1e-9)
+    without = own_certainty(targets, y, held, y[:100], targets.encoding())
+    np.testing.assert_array_equal(found[:, :2], without)
 
 
 def test_models_without_trees_are_told_so() -> None:
