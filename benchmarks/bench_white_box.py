@@ -130,7 +130,7 @@ def show_properties() -> None:
         for seed in range(2):
             X, y, marked = marked_people(seed)
             threat_model = ModelPropertyInference(
-                model, (X, y), marked, num_records=200, access="parameters", seed=seed
+                model, (X, y), marked, num_records=200, access="parameters", seed=seed, n_jobs=1
             )
             for attack in attacks:
                 attack.train(threat_model, num_samples=80)

@@ -1,9 +1,13 @@
 """Parameters as numbers: what they are, and that no order of neurons or trees changes them."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -77,6 +81,25 @@ def test_parameters_of_other_kinds_and_those_that_do_not_show_are_not_read() -> 
     shown = as_model(DecisionTreeClassifier().fit(X, Y))
     assert parameter_summary(shown) is not None
     assert parameter_summary(shown.restricted("scores")) is None
+
+
+def test_models_that_never_saw_a_class_are_summed_up_like_those_that_did() -> None:
+    several = np.array(["a", "b", "c"])[Y + (X[:, 1] > 0)]
+    few = several != "c"
+    for kind in (
+        DecisionTreeClassifier(max_depth=2),
+        MLPClassifier((4,), max_iter=1, random_state=0),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            whole, part = clone(kind).fit(X, several), clone(kind).fit(X[few], several[few])
+        found = parameter_summary(as_model(part).aligned(whole.classes_))
+        assert found is not None
+        assert found.shape == summary(whole).shape
+    stump = DecisionTreeClassifier(max_depth=1).fit(X[few], several[few])
+    told = parameter_summary(as_model(stump).aligned(["c", "b", "a"]))
+    assert told is not None
+    assert told[-3:] == pytest.approx([0, *np.mean(several[few][:, None] == ["b", "a"], axis=0)])
 
 
 def test_linear_layers_of_torch_are_read_like_those_of_scikit_learn() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tapas.models._access import Access
+from tapas.models._classes import class_codes
 from tapas.models._mlp import Layers
 from tapas.models._model import Model
 from tapas.models._trees import DecisionTree, decision_trees
@@ -35,11 +36,29 @@ def parameter_summary(model: Model) -> np.ndarray | None:
     layers = _layers(parts[-1])
     found = [*map(_learnt, parts[:-1])]
     if trees is not None:
-        found.append(_of_trees(trees.trees))
+        roots = [tree.value[0, 0] / tree.value[0, 0].sum() for tree in trees.trees]
+        shares = _in_order(np.mean(roots, axis=0), trees.classes, model.classes)
+        found += [_of_trees(trees.trees), shares]
     elif layers:
-        found.append(_of_layers(layers))
+        *before, last = layers
+        known = getattr(parts[-1], "classes_", model.classes)
+        weights, biases = (_in_order(one, known, model.classes) for one in last)
+        found.append(_of_layers((*before, (weights, biases))))
     told = np.concatenate([np.empty(0), *found])
     return told if told.size else None
+
+
+def _in_order(values: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Values of the classes that a model has seen, the last axis, as values of all of them.
+
+    One value of two classes is that of the second.
+    """
+    if len(known) == len(classes):
+        return values
+    places = class_codes(known, classes)[len(known) - values.shape[-1] :]
+    found = np.zeros((*values.shape[:-1], len(classes)))
+    found[..., places] = values
+    return found
 
 
 def _learnt(part: object) -> np.ndarray:
@@ -62,8 +81,7 @@ def _of_trees(trees: Sequence[DecisionTree]) -> np.ndarray:
     splits, seen, sent, placed = (np.bincount(feature, weight, number) for weight in weights)
     many = np.maximum(seen, 1)
     shares = (splits / max(splits.sum(), 1), seen / max(seen.sum(), 1), sent / many, placed / many)
-    roots = np.mean([tree.value[0, 0] / tree.value[0, 0].sum() for tree in trees], axis=0)
-    return np.concatenate([*shares, roots])
+    return np.concatenate(shares)
 
 
 def _of_layers(layers: Layers) -> np.ndarray:

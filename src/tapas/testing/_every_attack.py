@@ -98,6 +98,7 @@ def _on_tables() -> tuple[Attack, ...]:
 
 
 def _on_models() -> tuple[Attack, ...]:
+    from sklearn.ensemble import RandomForestClassifier
     from sklearn.tree import DecisionTreeRegressor
 
     return (
@@ -123,5 +124,5 @@ def _on_models() -> tuple[Attack, ...]:
         LabelOnlyAIA(label="LabelOnlyAIA"),
         ImputationAIA(label="ImputationAIA"),
         PropertyClassifier(label="PropertyClassifier"),
-        WhiteBoxPropertyClassifier(label="WhiteBoxPropertyClassifier"),
+        WhiteBoxPropertyClassifier(RandomForestClassifier(20), label="WhiteBoxPropertyClassifier"),
     )

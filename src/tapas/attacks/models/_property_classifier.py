@@ -85,15 +85,17 @@ class PropertyClassifier(ModelAttack):
 
     def fit(self, board: Board, *, rng: np.random.Generator) -> PropertyScorer:
         """Train the classifier."""
+        model = self._default_classifier() if self.classifier is None else self.classifier
+        values = board.goal.values
+        codes = np.argmax(board.secrets[:, :1] == np.array(values), axis=1)
+        return PropertyScorer(seeded_clone(model, rng).fit(board.values[:, 0], codes), values)
+
+    def _default_classifier(self) -> Classifier:
         from sklearn.linear_model import LogisticRegression
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
-        default = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
-        model = default if self.classifier is None else self.classifier
-        values = board.goal.values
-        codes = np.argmax(board.secrets[:, :1] == np.array(values), axis=1)
-        return PropertyScorer(seeded_clone(model, rng).fit(board.values[:, 0], codes), values)
+        return make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
 
 
 class WhiteBoxPropertyClassifier(PropertyClassifier):
@@ -114,8 +116,9 @@ class WhiteBoxPropertyClassifier(PropertyClassifier):
 
     Parameters
     ----------
-    classifier, label
-        As in `PropertyClassifier`.
+    classifier : scikit-learn classifier, optional
+        A random forest by default: few of the many parameters tell.
+    label : str, optional
     """
 
     @property
@@ -129,3 +132,8 @@ class WhiteBoxPropertyClassifier(PropertyClassifier):
         """The parameters in one row."""
         told = parameter_summary(release.model)
         return super().observe(release, briefing, rng=rng) if told is None else told[None]
+
+    def _default_classifier(self) -> Classifier:
+        from sklearn.ensemble import RandomForestClassifier
+
+        return RandomForestClassifier(200, max_features=0.3)
