@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tapas.audit._failed_trials import with_failures, without_failures
+from tapas.audit._learning import Crash, LearningTask, learn_parts
 from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
-from tapas.engine import Progress, Workers, guarded, log_failure, told
+from tapas.engine import Progress, TaskFailedError, Workers, guarded, log_failure, told
 from tapas.errors import IncompatibleAttackError, MechanismError, StoreError
 from tapas.game import (
     PHASES,
@@ -162,16 +163,19 @@ class SubjectRun:
         parts = learning_parts(attack, game)
         if len(parts) > 1 and self._learns_each(attack, observer, board):
             return
-        for targets in parts:
-            try:
-                about = board.of_targets(targets) if len(board) else board
-                with guarded(self.player.policy.attack_timeout):
-                    scorer = attack.fit(about, rng=game.fitting_rng())
-                self.parts.append(Part(attack, observer, scorer, targets))
-            except StoreError:
-                raise
-            except Exception as error:
-                self._note_crash(attack, self._name(targets), error)
+        limit = self.player.policy.attack_timeout
+        task = LearningTask(attack, board, parts, game.fitting_rng(), limit)
+        for targets, learnt in zip(parts, self._learnt(task), strict=True):
+            if isinstance(learnt, Crash):
+                self._note_crash(attack, self._name(targets), learnt.error, learnt.said)
+            else:
+                self.parts.append(Part(attack, observer, learnt, targets))
+
+    def _learnt(self, task: LearningTask) -> list[Scorer | Crash]:
+        try:
+            return learn_parts(task, self.player.workers.n_jobs)
+        except TaskFailedError as failure:
+            raise (failure.__cause__ or failure) from None
 
     def _learns_each(self, attack: AttackDoors, observer: Observer, board: Board) -> bool:
         """Let an attack learn about all targets in one go, if it can; each may fail by itself."""
@@ -350,8 +354,10 @@ class SubjectRun:
         names = self.player.game.target_labels[targets]
         return names[0] if len(names) == 1 else _ALL
 
-    def _note_crash(self, attack: AttackDoors, target: str, error: Exception) -> None:
-        crash = AttackCrash(attack.label, target, told(error))
+    def _note_crash(
+        self, attack: AttackDoors, target: str, error: Exception, said: str | None = None
+    ) -> None:
+        crash = AttackCrash(attack.label, target, said or told(error))
         log_failure(f"{attack.label} crashed on {target}", error)
         if crash not in self.crashes:
             self.crashes.append(crash)
