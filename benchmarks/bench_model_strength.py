@@ -5,7 +5,7 @@ Run with ``python benchmarks/bench_model_strength.py [--adult PATH] [--seeds 1]
 
 "references": networks (128 units, torch) on digits, on simulated binary check-ins of 30 classes
 (446 columns) and on UCI Adult, attacked with few and more reference models. "alone": a forest on
-digits and one on Adult, boosting on a simulated 20k table, without any. "attribute": the sex of
+digits and one on Adult, boosting on simulated 20k tables, without any. "attribute": the sex of
 those that a forest was trained on (Adult). "queries": reference attacks that ask once or nine times
 about each record, of a network of digits as images and one of the check-ins. "extremes": LiRA by
 each variance at 62 references, Adult, the mean over 16 references attacked in turn. All splits are
@@ -91,8 +91,12 @@ def alone(path: str | None, seed: int) -> Iterator[tuple[str, Records, SklearnTr
     yield "digits forest", Records(*load_digits(return_X_y=True)), forest
     if path is not None:
         yield "adult forest", adult(path, 8_000, seed), forest
-    X, y = make_classification(20_000, 50, n_informative=20, n_classes=5, random_state=seed)
-    yield "20k boosting", Records(X, y), SklearnTrainer(HistGradientBoostingClassifier())
+    for classes in (5, 10):
+        X, y = make_classification(
+            20_000, 50, n_informative=20, n_classes=classes, random_state=seed
+        )
+        boosting = SklearnTrainer(HistGradientBoostingClassifier())
+        yield f"20k boosting, {classes} classes", Records(X, y), boosting
 
 
 def attacked(threat_model: ModelMIA, attacks: dict, count: int | None, where: str) -> None:
