@@ -185,7 +185,7 @@ def show_extremes(options: argparse.Namespace, seed: int) -> None:
     trainer = TorchMLPTrainer(epochs=60, device="cpu")
     model = trainer.train(inside.X, inside.y, rng=np.random.default_rng(seed))
     threat_model = ModelMIA(
-        model, inside, outside, 0, trainer=trainer, num_shadows=64, seed=seed, n_jobs=1
+        model, inside, outside, known_share=0, trainer=trainer, num_shadows=64, seed=seed, n_jobs=1
     )
     board = threat_model.observe(LiRA(), training=True)
     for kind in ("auto", "shrunk", "agreed", "per-record", "pooled"):
