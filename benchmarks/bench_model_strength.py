@@ -8,7 +8,7 @@ Run with ``python benchmarks/bench_model_strength.py [--adult PATH] [--seeds 1]
 digits and one on Adult, boosting on simulated 20k tables, without any. "attribute": the sex of
 those that a forest was trained on (Adult). "queries": reference attacks that ask once or nine times
 about each record, of a network of digits as images and one of the check-ins. "extremes": LiRA by
-each variance at 62 references, Adult, networks trained for 150 epochs (on a GPU where there is one):
+each variance at 62 references, Adult, networks trained for 150 epochs (on a GPU if there is one):
 TPR at 1 % and at .1 %, mean and standard deviation over 16 references attacked in turn. All splits
 are drawn anew by the seed. AUC / TPR at 1 % false positives in %, or accuracy; CPU seconds of the
 attack.
