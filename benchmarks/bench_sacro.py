@@ -1,10 +1,10 @@
 """LiRA beside SACRO's, on the same answers of the same models.
 
-Run with ``python benchmarks/bench_sacro.py PYTHON [--counts 4 16 64] [--seed 0]``, where PYTHON is
-the interpreter of an environment with SACRO-ML (``pip install sacroml``). Forests, boosting and
-networks on scikit-learn's digits and a simulated table: the probabilities that the audited model
-and the reference models give to the true class of every record go to SACRO's own function in all of
-its modes. AUC / TPR at 1 % false positives in %.
+Run with ``python benchmarks/bench_sacro.py PYTHON [--adult PATH] [--counts 4 16 64] [--seed 0]``,
+where PYTHON is the interpreter of an environment with SACRO-ML (``pip install sacroml``). Forests,
+boosting and networks on digits, simulated tables, check-ins and Adult: the probabilities that the
+audited model and the reference models give to the true class of every record go to SACRO's own
+function in all of its modes. AUC / TPR at 1 % false positives in %.
 """
 
 import argparse
@@ -12,17 +12,18 @@ import json
 import subprocess
 import tempfile
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from bench_art import show
+from bench_model_strength import adult, checkins, halves
 from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.neural_network import MLPClassifier
 
 from tapas.attacks import RMIA, LiRA, RehearsedMIA
 from tapas.attacks.models._score_statistics import TRUE, score_statistics
-from tapas.models import SklearnTrainer
+from tapas.models import Records, SklearnTrainer, TorchMLPTrainer, Trainer
 from tapas.threat_models import ModelMIA
 
 THEIRS = """
@@ -53,14 +54,23 @@ print(json.dumps(found))
 """
 
 
-def games(seed: int) -> dict[str, tuple]:
-    digits = load_digits(return_X_y=True)
+def games(adult_path: str | None, seed: int) -> Iterator[tuple[str, Records, Trainer]]:
+    """Targets: with a GPU, networks are trained there."""
+    network = TorchMLPTrainer(epochs=60)
+    digits = Records(*load_digits(return_X_y=True))
+    yield "digits forest", digits, SklearnTrainer(RandomForestClassifier(50))
+    yield "digits network", digits, network
     table = make_classification(3_000, 50, n_informative=20, n_classes=5, random_state=seed)
-    return {
-        "digits forest": (*digits, RandomForestClassifier(50)),
-        "digits network": (*digits, MLPClassifier((64,), max_iter=60)),
-        "table boosting": (*table, HistGradientBoostingClassifier(max_iter=30)),
-    }
+    yield (
+        "3k boosting",
+        Records(*table),
+        SklearnTrainer(HistGradientBoostingClassifier(max_iter=30)),
+    )
+    table = make_classification(20_000, 50, n_informative=20, n_classes=5, random_state=seed)
+    yield "20k network", Records(*table), network
+    yield "check-ins network", checkins(4_000, seed), network
+    if adult_path is not None:
+        yield "Adult network", adult(adult_path, 8_000, seed), network
 
 
 def by_theirs(python: str, threat_model: ModelMIA, count: int) -> dict:
@@ -82,18 +92,18 @@ def by_theirs(python: str, threat_model: ModelMIA, count: int) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("python")
+    parser.add_argument("--adult")
     parser.add_argument("--counts", type=int, nargs="+", default=[4, 16, 64])
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    for where, (X, y, estimator) in games(options.seed).items():
-        inside = np.random.default_rng(options.seed).random(len(X)) < 0.5
-        trainer = SklearnTrainer(estimator)
-        model = trainer.train(X[inside], y[inside], rng=np.random.default_rng(options.seed))
-        sides = (X[inside], y[inside]), (X[~inside], y[~inside])
+    for where, records, trainer in games(options.adult, options.seed):
+        inside, outside = halves(records, options.seed)
+        model = trainer.train(inside.X, inside.y, rng=np.random.default_rng(options.seed))
         threat_model = ModelMIA(
             model,
-            *sides,
+            inside,
+            outside,
             known_share=0,
             trainer=trainer,
             num_shadows=max(options.counts),
