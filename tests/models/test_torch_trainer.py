@@ -151,8 +151,16 @@ def test_what_cannot_be_trained_is_refused_with_the_remedy(images):
     for options, words in [({"epochs": 0}, "epochs must be"), ({"learning_rate": 0.0}, "positive")]:
         with pytest.raises(ConfigError, match=words):
             TorchTrainer(small_cnn, **options)
-    with pytest.raises(ConfigError, match="must be a function"):
-        TorchTrainer("a network")
+    for strange in ("a network", torch.nn.Linear(64, 10)):
+        with pytest.raises(ConfigError, match="must be a function"):
+            TorchTrainer(strange)
+    few = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 9))
+    for module, words in [
+        (few, r"one logit for each of 10 classes, got shape \(1, 9\)"),
+        (torch.nn.Sequential(few, torch.nn.Softmax(1)), "ends in Softmax"),
+    ]:
+        with pytest.raises(ConfigError, match=words):
+            trained(images, make=lambda module=module: module)
     trainer = TorchTrainer(lambda: torch.nn.BatchNorm2d(1), device="cpu")
     with pytest.raises(ConfigError, match="running statistics"):
         trainer.train_many(X, y, masks, rng=np.random.default_rng(0), n_jobs=1)

@@ -1,6 +1,7 @@
 """Predictions that were written down, without any model: the same results as with the model."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -160,6 +161,53 @@ def test_what_does_not_fit_together_is_refused(
 ) -> None:
     with pytest.raises(SchemaError, match=words):
         PredictionsMIA(**{**said, **change})
+
+
+def one_cell(scores: np.ndarray) -> np.ndarray:
+    changed = scores.copy()
+    changed[7, 1] = 1.7
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda scores: scores * [1.0, 1.3], "rows are not"),
+        (lambda scores: 100 * scores, "divide percentages by 100"),
+        (one_cell, r"1 of 600 rows are not, the first is row 7: [0-9.]+, 1.7"),
+        (lambda scores: 3 + scores, "outputs='logits'"),
+    ],
+)
+def test_numbers_that_are_almost_probabilities_are_not_read_as_logits(
+    said: dict[str, np.ndarray], change: Callable[[np.ndarray], np.ndarray], words: str
+) -> None:
+    given = change(said["scores"]), said["labels"], said["members"]
+    with pytest.raises(SchemaError, match=words):
+        PredictionsMIA(*given)
+    assert PredictionsMIA(*given, outputs="logits").model.classes.tolist() == ["no", "yes"]
+
+
+def test_logits_and_rounded_scores_need_no_word(said: dict[str, np.ndarray]) -> None:
+    labels, members = said["labels"], said["members"]
+    plain = PredictionsMIA(said["scores"], labels, members, seed=0)
+    logits = np.log(said["scores"] + 1e-9)
+    for given in (logits - logits.mean(axis=1, keepdims=True), said["scores"].round(2)):
+        found = PredictionsMIA(given, labels, members, seed=0)
+        numbers = np.arange(2 * SIZE)[:, None]
+        said_of = [one.model.predict_proba(numbers) for one in (plain, found)]
+        np.testing.assert_allclose(said_of[0], said_of[1], atol=0.006)
+
+
+def test_a_column_that_no_class_is_called_by_is_no_score(
+    tmp_path: Path, said: dict[str, np.ndarray], capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = {"no": said["scores"][:, 0], "p_yes": said["scores"][:, 1], "age": 40}
+    about = {"label": said["labels"], "member": said["members"].astype(int)}
+    pd.DataFrame({**columns, **about}).to_csv(tmp_path / "said.csv", index=False)
+    assert run(["predictions", str(tmp_path / "said.csv")]) == 4
+    told = capsys.readouterr().err
+    assert "'age'" in told
+    assert "--drop" in told
 
 
 def test_a_model_that_was_trained_on_others_is_at_chance() -> None:

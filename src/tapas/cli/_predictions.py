@@ -12,6 +12,11 @@ from tapas.cli._read_option import choices, read_option
 @click.option("--member", default="member", show_default=True, help="Column: who was trained on.")
 @click.option("--label", default="label", show_default=True, help="Column of true classes.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="No score; repeatable.")
+@click.option(
+    "--outputs",
+    type=click.Choice(["scores", "logits", "log_scores"]),
+    help="What columns of scores hold, if that cannot be told.",
+)
 @read_option
 @click.option("--attack", "attacks", multiple=True, metavar="NAME", help="[all that fit]")
 @click.option("--known-share", type=float, default=0.5, show_default=True)
@@ -25,6 +30,7 @@ def command(
     member: str,
     label: str,
     drop: tuple[str, ...],
+    outputs: str | None,
     read: tuple[str, ...],
     attacks: tuple[str, ...],
     known_share: float,
@@ -46,7 +52,12 @@ def command(
         "title": f"Privacy audit of the predictions in {predictions.name}",
         "seed": seed,
         "data": {"table": str(predictions), "drop": list(drop), "read": choices(read)},
-        "predictions": {"member": member, "label": label, "known_share": known_share},
+        "predictions": {
+            "member": member,
+            "label": label,
+            "outputs": outputs,
+            "known_share": known_share,
+        },
         "attacks": [{"use": name} for name in attacks] or None,
         "gates": [] if max_auc is None else [{"metric": "auc", "at_most": max_auc}],
     }

@@ -183,9 +183,7 @@ model:
   shadows: 16                 # models that the attacker trains to compare with
   known_share: 0.5            # share of the records whose membership the attacker knows
 
-attacks:                      # left out: the strongest for the access, and well-known ones
-  - LossMIA
-  - RehearsedMIA              # learns from the shadow models; without them, CertaintyMIA
+# attacks: [LossMIA, RehearsedMIA]   # by default the strongest for the access, and well-known ones
 
 gates:                        # limits; they act on the ends of intervals
   - {{metric: auc, at_most: 0.6}}

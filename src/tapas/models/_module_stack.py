@@ -67,6 +67,7 @@ def train_modules(
         torch.stack(same).to(how.device) for same in zip(*map(_leaves, modules), strict=True)
     ]
     pool = _as_taken(inputs, modules[0]).to(how.device)
+    _check_logits(modules[0], pool[:1].cpu(), int(codes.max()) + 1)
     with _repeatable(how.device, integer_seed(stream(seed, STEPS, keys[0]))):
         _descend(modules[0], stacked, pool, torch.from_numpy(codes).to(how.device), visits, how)
     for number, module in enumerate(modules):
@@ -91,6 +92,24 @@ def _made(make: Callable[[], torch.nn.Module], seed: int) -> torch.nn.Module:
                 "CallableTrainer"
             )
     return module.train()
+
+
+def _check_logits(module: torch.nn.Module, record: torch.Tensor, classes: int) -> None:
+    """Refuse what has not one logit for each class."""
+    layers = [layer for layer in module.modules() if not list(layer.children())]
+    if isinstance(layers[-1], torch.nn.Softmax | torch.nn.LogSoftmax | torch.nn.Sigmoid):
+        raise ConfigError(
+            f"the module ends in {type(layers[-1]).__name__}: leave it out, cross-entropy takes "
+            "logits"
+        )
+    with torch.no_grad():
+        shape = tuple(module.eval()(record).shape)
+    module.train()
+    if shape != (1, classes):
+        raise ConfigError(
+            f"the module must give each record one logit for each of {classes} classes, got shape "
+            f"{shape} for one record"
+        )
 
 
 def _leaves(module: torch.nn.Module) -> list[torch.Tensor]:

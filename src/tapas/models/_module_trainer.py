@@ -54,7 +54,7 @@ class TorchTrainer(StackTrainer):
     models_at_once: int = None  # type: ignore[assignment]  # depends on the device
 
     def __post_init__(self) -> None:
-        if not callable(self.module):
+        if not callable(self.module) or hasattr(self.module, "state_dict"):
             raise ConfigError(
                 f"module must be a function or class that makes an untrained torch module, got "
                 f"{self.module!r}"

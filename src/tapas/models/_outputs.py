@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tapas.errors import MechanismError
+from tapas.errors import MechanismError, SchemaError
 
 OUTPUTS = ("scores", "logits", "log_scores", "labels")
 MOST_DECIMALS = 4
@@ -31,6 +31,30 @@ def as_probabilities(raw: ArrayLike, outputs: str | None, number_of_classes: int
     elif kind == "logits":
         values = sigmoid(values) if single else softmax(values)
     return np.hstack([1.0 - values, values]) if single else values
+
+
+def told_outputs(values: np.ndarray) -> str:
+    """Whether numbers that nobody can be asked about are probabilities or logits.
+
+    One column holds those of the second of two classes. Numbers that are almost probabilities are
+    a mistake rather than logits, which are below 0 for some records.
+    """
+    rows = values.reshape(len(values), -1)
+    fits = np.all((rows >= -ROUNDING) & (rows <= 1 + ROUNDING), axis=1)
+    if rows.shape[1] > 1:
+        fits &= np.abs(rows.sum(axis=1) - 1.0) < sum_tolerance(rows[fits], ROUNDING)
+    if fits.all():
+        return "scores"
+    if (rows < -ROUNDING).any() and fits.mean() < 0.5:
+        return "logits"
+    first = int(np.argmin(fits))
+    shown = ", ".join(f"{value:.4g}" for value in rows[first][:5])
+    percent = "; divide percentages by 100" if (rows >= 0).all() and rows.max() > 1 else ""
+    raise SchemaError(
+        f"scores must be probabilities that sum to one, and {int((~fits).sum())} of {len(fits)} "
+        f"rows are not, the first is row {first}: {shown}{percent}. If they are logits, say so "
+        f"with outputs='logits' (--outputs logits)"
+    )
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:

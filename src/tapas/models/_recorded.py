@@ -11,7 +11,7 @@ from tapas.models._access import Access
 from tapas.models._classes import class_codes
 from tapas.models._inputs import Inputs
 from tapas.models._model import Model, checked_probabilities
-from tapas.models._outputs import as_probabilities
+from tapas.models._outputs import as_probabilities, told_outputs
 from tapas.models._trainer import Trainer
 from tapas.models._training_plan import TrainingPlan
 
@@ -26,7 +26,8 @@ class RecordedModel(Model):
         "labels".
     classes : array-like
     outputs : {"scores", "logits", "log_scores", "labels"}, optional
-        By default rows that are distributions are probabilities, and others logits.
+        By default rows that are distributions are probabilities, and numbers some of which are
+        negative logits; what may be either is refused.
     label : str
     """
 
@@ -45,10 +46,7 @@ class RecordedModel(Model):
             self._answers = class_codes(answers, self.classes)
             return
         values = np.asarray(answers, dtype=float)
-        one = values.size == len(values)  # the probability, or the logit, of the second class
-        if outputs is None and one and ((values >= 0) & (values <= 1)).all():
-            outputs = "scores"
-        scores = as_probabilities(values, outputs, len(self.classes))
+        scores = as_probabilities(values, outputs or told_outputs(values), len(self.classes))
         self._answers = checked_probabilities(scores, len(scores), self.classes)
 
     @property

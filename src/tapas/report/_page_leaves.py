@@ -8,7 +8,7 @@ from tapas.results import AuditedSubject, Leaves
 
 __all__ = ["LEAVES_COLUMNS", "LeavesTable", "leaves_tables"]
 
-LEAVES_COLUMNS = ("Training row", "Label", "Records of its smallest leaf")
+LEAVES_COLUMNS = ("Training row", "Record", "Records of its smallest leaf")
 
 
 @dataclass(frozen=True)

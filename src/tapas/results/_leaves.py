@@ -56,19 +56,25 @@ class Leaves:
 
     def words(self) -> str:
         """What was found, in a few sentences."""
-        where = f"{self.trees:,} trees" if self.trees > 1 else "the tree"
+        one = self.trees == 1
+        where = "" if one else f"in at least one of {self.trees:,} trees, "
+        reads = (
+            "whoever holds the model and knows the inputs of such a record reads its class off."
+            if one
+            else "so may some that it was not trained on, as each tree saw a sample of its own."
+        )
         return (
-            f"Of {self.records:,} training records {self.in_small:,} lie in a leaf that fewer than "
-            f"{self.fewest} records made ({self.small_leaves:,} of the {self.leaves:,} leaves of "
-            f"{where}){self._named()}, and {self.in_pure:,} in a leaf that records of their class "
-            f"alone made ({self.pure_leaves:,}): whoever holds the model and knows their inputs "
-            f"reads their class off. A larger min_samples_leaf makes leaves larger."
+            f"Of {self.records:,} training records, {where}{self.in_small:,} lie in a leaf that "
+            f"fewer than {self.fewest} records made (so are {self.small_leaves:,} of "
+            f"{self.leaves:,} leaves){self._named()}; {self.in_pure:,} lie in a leaf that records "
+            f"of their class alone made ({self.pure_leaves:,} leaves): {reads} A larger "
+            f"min_samples_leaf makes leaves larger."
         )
 
     def _named(self) -> str:
         few = [label or f"row {row}" for row, label, _ in self.listed[:NAMED]]
         more = f" and {self.in_small - NAMED:,} more" if self.in_small > NAMED else ""
-        return f", {', '.join(few)}{more}" if few else ""
+        return f", among them the records {', '.join(few)}{more}" if few else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

@@ -140,6 +140,13 @@ def _classes_of(columns: list[Hashable], labels: np.ndarray, where: str) -> np.n
             f"scores are called by their class, with or without p_, and there are "
             f"{listing(columns)}"
         )
+    strange = [name for name in columns if str(name) == _bare(name) and _bare(name) not in named]
+    if strange:
+        raise SchemaError(
+            f"{where}: {listing(strange)}: no record has such a class, so this may be no score; "
+            f"leave it out (--drop, data.drop), or call it p_{strange[0]} if it is the score of a "
+            f"class that nobody has"
+        )
     return np.array(found, dtype=object)
 
 

@@ -93,8 +93,8 @@ class PredictionsMIA(GameThreatModel):
         Share of both kinds whose membership the attacker knows. They are never judged.
     seed : int, optional
     outputs : {"scores", "logits", "log_scores", "labels"}, optional
-        What `scores` holds; by default rows that are distributions are probabilities, and others
-        logits.
+        What `scores` holds; by default rows that are distributions are probabilities, and numbers
+        some of which are negative logits; what may be either is refused.
     label : str
         Display name of the model.
     """
