@@ -118,6 +118,20 @@ def test_models_are_regularised_by_what_they_have(model: dict[str, Any], change:
     assert ("Save the model so trained as regular.onnx" in made.html()) == ("file" in model)
 
 
+def test_parameters_that_are_shown_can_be_kept_back() -> None:
+    model = {"use": FOREST, "access": "parameters"}
+    changes = [word for words in advised(page(3.0, model=model)) for word in words]
+    assert "model.access=scores" in changes
+    assert "model.access=scores" not in str(advised(page(3.0, model={"use": FOREST})))
+
+
+def test_advice_about_a_share_is_not_about_single_records() -> None:
+    asked = {"property": {"column": "sex", "value": "F", "shares": [0.1, 0.3, 0.5]}}
+    made = page(3.0, model={"use": FOREST}, goal=asked)
+    assert "such as that of the population" in made.html()
+    assert "data.leave_out" not in str(advised(made))
+
+
 FOREST = "sklearn.ensemble:RandomForestClassifier"
 
 

@@ -69,6 +69,11 @@ _LESS_BY_HEART: dict[str, dict[str, object]] = {
     "KNeighbors": {"n_neighbors": 25, "weights": "uniform"},
 }
 
+_OTHER_SHARE = (
+    "Weigh or resample the training records so that the share is one that everybody may know, "
+    "such as that of the population."
+)
+
 
 @dataclass(frozen=True)
 class Action:
@@ -151,6 +156,8 @@ def _other_file(
 
 def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
     model: dict[str, Any] = record.question["model"]
+    if (record.question.get("goal") or {}).get("property"):
+        return [Action(_OTHER_SHARE, ()), *_less_shown(record, model)]
     people = [row for one in exposed for row in _ids(one)][:_FEW]
     out = [*(record.question.get("data") or {}).get("leave_out", ()), *people]
     first, larger = _larger(record)
@@ -162,16 +169,24 @@ def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Acti
         *_trained_again(record, fewer, "fewer", {"data.leave_out": _names(out)}),
         *_trained_again(record, f"Train on more records{first}.", "more", larger),
     ]
-    if model.get("access") != "labels":
-        changes = {"model.access": "labels", "attacks": None}
-        changes |= {"model.shown": None} if model.get("shown") else {}
-        found.append(
-            Action(
-                "Answer with classes only, without scores. Attacks that need scores fall away, so "
-                "those are played that fit.",
-                audited_again(record, "labels", changes),
-            )
+    return [*found, *_less_shown(record, model)]
+
+
+def _less_shown(record: AuditRecord, model: dict[str, Any]) -> list[Action]:
+    """The advice to show less of a model than it shows."""
+    shown, found = model.get("access"), []
+    hidden = {"model.shown": None} if model.get("shown") else {}
+    if shown == "parameters":
+        changes = {"model.access": "scores", "attacks": None}
+        words = "Keep the parameters back and answer with scores."
+        found.append(Action(words, audited_again(record, "scores", changes)))
+    if shown != "labels":
+        changes = {"model.access": "labels", "attacks": None, **hidden}
+        words = (
+            "Answer with classes only, without scores. Attacks that need scores fall away, so "
+            "those are played that fit."
         )
+        found.append(Action(words, audited_again(record, "labels", changes)))
     return found
 
 
