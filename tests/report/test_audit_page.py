@@ -527,13 +527,13 @@ def test_controls_have_a_section_only_where_there_are_some():
     assert "There are no controls" in without
 
 
-def beside_inputs(shift):
+def beside_inputs(shift, leak=3.0):
     """A leak beside inputs that tell the sides apart by so many standard deviations."""
     labels = np.tile([1, 0], 300)
     noise = np.repeat(np.random.default_rng(7).normal(size=300), 2)
     inputs = 1 / (1 + np.exp(-shift * (labels - 0.5) - noise))
     return record(
-        subject(membership(3.0, trials=600, inputs_alone=inputs, dependence="one release"))
+        subject(membership(leak, trials=600, inputs_alone=inputs, dependence="one release"))
     )
 
 
@@ -550,6 +550,11 @@ def test_a_split_is_called_unfit_on_strong_evidence_only():
         words = Page(AuditPage(found).html()).words
         assert said in words
         assert not any(text in words for text in unsaid)
+
+
+def test_an_unfit_split_is_told_in_the_headline():
+    assert AuditPage(beside_inputs(1.0, 0.0)).words[0].startswith("Split unfit: Members and")
+    assert AuditPage(beside_inputs(0.0, 0.0)).words[0].startswith("No leak shown")
 
 
 def test_a_guess_from_the_inputs_is_called_one():

@@ -88,6 +88,9 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
     text = f"No attack did reliably better than {than}. No limits were set."
     if copied:
         return Banner("bad", "Copies found", f"{'. '.join(copied)}. {text}")
+    if findings.best.shared.split_is_unfit and not findings.best.attribute:
+        unfit = "Members and non-members do not come from one distribution"
+        return Banner("open", "Split unfit", f"{unfit}. {text}")
     return Banner("open", "No leak shown", text)
 
 
