@@ -151,6 +151,8 @@ def test_the_first_row_is_a_header_only_if_it_holds_the_names(numbered: TabularD
     assert swapped.data[["a", "b"]].values.tolist() == [["y", "x"]]
     with pytest.raises(SchemaError, match="the header has 'c' where the schema has 'b'"):
         TabularDataset.read_from_string("a,c\nx,y\n", words)
+    with pytest.raises(SchemaError, match="the header lacks 'b', which the schema has"):
+        TabularDataset.read_from_string("a\nx\n", words)
 
 
 def test_headers_can_be_declared(tmp_path: Path) -> None:

@@ -43,6 +43,10 @@ def _record(*summaries: MIAttackSummary, **options: object) -> AuditRecord:
     return AuditRecord("title", {"a": [1]}, "f00", 3, (subject,), **options)
 
 
+def test_a_record_is_shown_in_a_line() -> None:
+    assert repr(_record(_summary(1.0))) == "AuditRecord('title' of ours, complete=True)"
+
+
 def test_facts_are_the_statistics_of_the_summary() -> None:
     summary = _summary(1.0)
     facts = summary_facts(summary)

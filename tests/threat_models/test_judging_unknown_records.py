@@ -129,3 +129,9 @@ def test_the_command_judges_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     data.take(range(5)).data.rename(columns={"Health": "d"}).to_csv(tmp_path / "no.csv")
     assert run(["judge", str(tmp_path / "audit.yaml"), str(tmp_path / "no.csv")]) == 4
     assert "Health" in capsys.readouterr().err
+    assert run(["judge", str(tmp_path / "audit.yaml")]) == 4
+    assert "name the file of records" in capsys.readouterr().err
+    other = {**audit, "goal": {"attribute": {"column": "Sex"}}, "attacks": ["ConfidenceAIA"]}
+    (tmp_path / "audit.yaml").write_text(yaml.safe_dump(other))
+    assert run(words) == 4
+    assert "the members of a model, not by this one" in capsys.readouterr().err

@@ -56,10 +56,12 @@ def judge_file(
         if isinstance(recorded, PredictionsMIA):
             return recorded.judge(asked, prior=prior, false_alarms=false_alarms)
     tables = Tables(config, names)
-    if config.model is None or config.goal.kind != "membership" or records is None:
+    if config.model is None or config.goal.kind != "membership":
         raise ConfigError(
-            f"{path}: records are judged by an audit of the members of a model, and must be given"
+            f"{path}: records are judged by an audit of the members of a model, not by this one"
         )
+    if records is None:
+        raise ConfigError(f"{path}: name the file of records that are to be judged")
     threat_model = model_subjects(config, names, tables).subjects[0].threat_model
     asked = _attack(config, names, attack, threat_model)
     if not isinstance(threat_model, ModelMIA):

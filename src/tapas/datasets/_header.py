@@ -61,6 +61,8 @@ def refuse_wrong_header(first: list[str], names: list[str]) -> None:
     if 2 * len(shared) >= len(names) and len(names) > 1:
         missing = [name for name in names if name not in shared]
         unexpected = [cell for cell in first if cell not in shared]
+        if not unexpected:
+            raise SchemaError(f"the header lacks {listing(missing)}, which the schema has")
         raise SchemaError(
             f"the header and the schema disagree: the header has {listing(unexpected)} where the "
             f"schema has {listing(missing)}"

@@ -250,6 +250,11 @@ class AuditRecord:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    def __repr__(self) -> str:
+        """A line: what was audited. `AuditPage(record).publish(folder)` makes a page of it."""
+        names = ", ".join(one.name for one in self.subjects)
+        return f"AuditRecord({self.title!r} of {names}, complete={self.complete})"
+
     @property
     def has_digest(self) -> bool:
         """Whether a change to the file that it was read from would have been noticed."""
