@@ -267,7 +267,8 @@ def _attacked(findings: Findings) -> str:
     elif any(targets):
         aims = f"find out whether {whom} {_were(len(targets))} in the private data"
     else:
-        aims = "find out which records were in the private data"
+        data = "training data" if findings.record.question.get("model") else "private data"
+        aims = f"find out which records were in the {data}"
     return f"{counted(len(attacks), 'attack')} on {what} tried to {aims}, with {size} {unit} each."
 
 
