@@ -233,7 +233,7 @@ class ModelMembershipGame(GameDefaults):
         told = told_by_inputs(records, members, 2, rng=rng)
         return None if told is None else told[: len(self.candidates), 1]
 
-    @cached_property
+    @property
     def _all_sides(self) -> tuple[Records, np.ndarray]:
         """All records whose membership is known to us, the judged first, and that membership."""
         first, *others = self._sides
