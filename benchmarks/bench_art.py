@@ -3,26 +3,22 @@
 Run with ``python benchmarks/bench_art.py PYTHON [--rows 4000] [--seed 0]``, where PYTHON is the
 interpreter of an environment with the Adversarial Robustness Toolbox (``pip install
 adversarial-robustness-toolbox six torch``). Trees, forests, boosting and networks on scikit-learn's
-digits and a simulated table: half of the records are known. AUC / TPR at 1 % false positives in %,
-and CPU seconds to learn and to judge.
+digits and a simulated table: half of the records are known. AUC / TPR at 1 % false positives in %
+with 95 % intervals, and CPU seconds to learn and to judge.
 """
 
 import argparse
-import json
-import subprocess
-import tempfile
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
+from same_answers import by_theirs, show
 from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import BlackBoxMIA, CertaintyMIA
-from tapas.metrics import auc, tpr_at_fpr
 from tapas.threat_models import ModelMIA
 
 THEIRS = """
@@ -65,27 +61,18 @@ def games(rows: int, seed: int) -> dict[str, tuple]:
     }
 
 
-def by_theirs(python: str, threat_model: ModelMIA) -> dict:
+def art(python: str, threat_model: ModelMIA) -> dict:
     game = threat_model.game
     assert game.known is not None
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "said.npz"
-        np.savez(
-            path,
-            known_scores=game.model.predict_proba(game.known.records.X),
-            known_members=game.known.members.astype(bool),
-            known_y=game.model.codes_of(game.known.records.y),
-            scores=game.model.predict_proba(game.candidates.records.X),
-            y=game.model.codes_of(game.candidates.records.y),
-        )
-        command = [python, "-W", "ignore", "-c", THEIRS, str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def show(where: str, name: str, members: np.ndarray, scores: np.ndarray, seconds: float) -> None:
-    found = f"{auc(members, scores):.3f}/{100 * tpr_at_fpr(members, scores, 0.01).tpr:.1f}"
-    print(f"{where:16s} {name:24s} {found:>11s} {seconds:6.1f} s", flush=True)
+    return by_theirs(
+        python,
+        THEIRS,
+        known_scores=game.model.predict_proba(game.known.records.X),
+        known_members=game.known.members.astype(bool),
+        known_y=game.model.codes_of(game.known.records.y),
+        scores=game.model.predict_proba(game.candidates.records.X),
+        y=game.model.codes_of(game.candidates.records.y),
+    )
 
 
 def main() -> None:
@@ -101,7 +88,7 @@ def main() -> None:
         sides = (X[inside], y[inside]), (X[~inside], y[~inside])
         threat_model = ModelMIA(model, *sides, seed=options.seed, n_jobs=1)
         members = threat_model.game.candidates.members.astype(bool)
-        for kind, theirs in by_theirs(options.python, threat_model).items():
+        for kind, theirs in art(options.python, threat_model).items():
             show(where, f"ART {kind}", members, np.array(theirs["scores"]), theirs["seconds"])
         for attack in (BlackBoxMIA("rf"), BlackBoxMIA("gb"), BlackBoxMIA("nn"), CertaintyMIA()):
             start = time.process_time()
