@@ -95,6 +95,34 @@ def test_a_property_of_the_training_data_is_inferred(tmp_path: Path) -> None:
     assert question in AuditPage(record).html()
 
 
+@pytest.mark.parametrize(
+    ("model", "wanted", "message"),
+    [
+        ({}, {"column": "Shoe"}, "goal.property.column: 'Shoe' is not a column; they are 'Region'"),
+        ({}, {"value": "tall"}, "goal.property.value: no record has 'tall' in column 'Sex'"),
+        ({}, {"shares": [0.3, 0.3]}, "goal.property: shares must be two or more"),
+        ({}, {"records": 150}, "got .* and .*: give more records, or a smaller goal.property.rec"),
+        ({}, {"records": 1}, "goal.property.records: Input should be greater than or equal to 2"),
+        ({"use": "sklearn.linear_model:LinearRegression"}, {}, "model.use: estimator must be a cl"),
+        ({"class_column": "Shoe"}, {}, "model.class_column: 'Shoe' is not a column"),
+    ],
+)
+def test_what_is_wrong_in_a_question_about_a_property_names_file_and_key(
+    tmp_path: Path, model: dict[str, str], wanted: dict[str, Any], message: str
+) -> None:
+    value = load_sample("census", 200).data["Sex"].iloc[0]
+    asked = {"column": "Sex", "value": str(value), "records": 20, **wanted}
+    path = written(
+        tmp_path,
+        data={"sample": "census", "rows": 200},
+        model={**TREE, **model},
+        goal={"property": asked},
+    )
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_audit(path)
+    assert str(caught.value).startswith(str(path))
+
+
 def test_one_of_three_shares_of_the_training_data_is_inferred(tmp_path: Path) -> None:
     value = str(load_sample("census", 900).data["Health"].value_counts().index[1])
     wanted = {"column": "Health", "value": value, "shares": [0.1, 0.5, 0.9], "records": 60}

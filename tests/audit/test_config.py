@@ -123,6 +123,39 @@ def test_complaints_name_file_line_and_key(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("goal", "message"),
+    [
+        (
+            "property: {column: Health, value: Yes}",
+            'goal.property.value: YAML reads Yes as true; a text stands in quotes: value: "Yes"',
+        ),
+        (
+            "attribute: {column: Health, values: [good, off]}",
+            'goal.attribute.values[1]: YAML reads off as false; a text stands in quotes: "off"',
+        ),
+        (
+            "attribute: {column: 2020-01-01}",
+            "goal.attribute.column: YAML reads 2020-01-01 as a date; a text stands in quotes: "
+            'column: "2020-01-01"',
+        ),
+    ],
+)
+def test_a_word_that_yaml_takes_for_something_else_is_to_be_quoted(
+    tmp_path: Path, goal: str, message: str
+) -> None:
+    model = '{use: "sklearn.tree:DecisionTreeClassifier", class_column: Health}'
+    text = f"data: {{sample: census}}\nmodel: {model}\ngoal:\n  {goal}\n"
+    path = written(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        read_audit_file(path)
+    assert str(caught.value) == f"{path}:4: {message}"
+    quoted = written(tmp_path, text.replace(goal, "property: {column: Health, value: good}"))
+    with pytest.raises(ConfigError) as caught:
+        read_audit_file(quoted, ["goal.property.value=no"])
+    assert "goal.property.value: YAML reads no as false" in str(caught.value)
+
+
 def test_the_line_of_a_complaint_is_the_line_of_the_key(tmp_path: Path) -> None:
     text = "data:\n  sample: census\n  rows: many\ngenerator: Raw\nattacks: [X]\n"
     with pytest.raises(ConfigError, match=r"audit\.yaml:3: data\.rows: .*got 'many'"):

@@ -520,6 +520,13 @@ def test_a_failed_limit_is_told_first():
     )
 
 
+def test_what_an_interval_of_two_rates_is_stands_where_it_comes_first():
+    html = AuditPage(record(subject(membership(1.0)))).html()
+    first = html.index("Found at 1% false alarms")
+    said = "the interval allows for chance in both rates at once"
+    assert first < html.index(said) < html.index("How to read the numbers")
+
+
 def test_controls_have_a_section_only_where_there_are_some():
     assert 'id="controls"' in AuditPage(RECORDS["controls"]).html()
     without = AuditPage(RECORDS["leak"]).html()

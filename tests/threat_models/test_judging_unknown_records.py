@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tapas.attacks import RMIA, BlackBoxMIA, LossMIA, RuleBasedMIA
 from tapas.cli._main import run
 from tapas.datasets import load_sample
-from tapas.errors import ConfigError, TapasWarning
+from tapas.errors import ConfigError, TapasWarning, TargetInDataWarning, ThreatModelError
 from tapas.models import as_model
 from tapas.results import judge_records
 from tapas.threat_models import ModelMIA
@@ -93,8 +93,16 @@ def test_judging_changes_nothing_and_is_the_same_again() -> None:
 def test_what_cannot_be_judged_is_said() -> None:
     threat_model, records, _ = asked(3)
     X, y = noisy_table(3)
-    with pytest.warns(TapasWarning, match="2 of the 2 records are among"):
+    some = (np.concatenate([records[0][:3], X[:2]]), np.concatenate([records[1][:3], y[:2]]))
+    with pytest.warns(TapasWarning, match=r"2 of the 5 records \(3, 4, counted from 0\) are among"):
+        threat_model.judge(RuleBasedMIA(), some)
+    with pytest.raises(ThreatModelError, match=r"2 of the 2 records .* there is nothing to judge"):
         threat_model.judge(RuleBasedMIA(), (X[:2], y[:2]))
+    twice = ((X[:SIZE], y[:SIZE]), (X[1 : 2 * SIZE], y[1 : 2 * SIZE]))
+    with pytest.warns(TargetInDataWarning):
+        both_sides = ModelMIA(threat_model.model, *twice, seed=0)
+    with pytest.raises(ThreatModelError, match="3 of the 3 records"):
+        both_sides.judge(RuleBasedMIA(), (X[1:4], y[1:4]))
     with pytest.raises(ConfigError, match="strictly between 0 and 1"):
         threat_model.judge(RuleBasedMIA(), records, prior=1.0)
     with pytest.warns(TapasWarning, match="no record can be decided"):
@@ -126,6 +134,10 @@ def test_the_command_judges_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert said.startswith("LossMIA")
     assert "prior of 0.1" in said
     assert table["probability"].between(0, 0.5).all()
+    capsys.readouterr()
+    assert run(["judge", str(tmp_path / "audit.yaml"), str(tmp_path / "others.csv")]) != 0
+    assert "there is nothing to judge" in capsys.readouterr().err
+    assert not (tmp_path / "others-judged.csv").exists()
     data.take(range(5)).data.rename(columns={"Health": "d"}).to_csv(tmp_path / "no.csv")
     assert run(["judge", str(tmp_path / "audit.yaml"), str(tmp_path / "no.csv")]) == 4
     assert "Health" in capsys.readouterr().err

@@ -121,10 +121,14 @@ def _trainer(part: ModelPart, names: Names) -> Trainer | None:
         wanted, where = part.trainer, "model.trainer"
         made = names.make(str(wanted.use), wanted.parameters, None, ("models",), where)
     elif part.use is not None:
-        made = names.make(part.use, part.parameters, None, ("models",), "model")
+        where = "model"
+        made = names.make(part.use, part.parameters, None, ("models",), where)
     else:
         return None
-    return made if isinstance(made, Trainer) else SklearnTrainer(made, encode=True)
+    try:
+        return made if isinstance(made, Trainer) else SklearnTrainer(made, encode=True)
+    except TapasError as error:
+        raise ConfigError(f"{names.where}: {where}.use: {error}") from error
 
 
 def _audited(
@@ -216,7 +220,7 @@ def _about_property(
         column = records.X[wanted.column]
     else:
         raise ConfigError(
-            f"{names.where}: goal.property: {wanted.column!r} is not a column; the columns are "
+            f"{names.where}: goal.property.column: {wanted.column!r} is not a column; they are "
             f"{listing([*records.columns, part.class_column])}"
         )
     has_property = (column.astype(object) == wanted.value).to_numpy(dtype=bool)
@@ -225,17 +229,21 @@ def _about_property(
             f"{names.where}: goal.property.value: no record has {wanted.value!r} in column "
             f"{wanted.column!r}; it has {listing(pd.unique(column.dropna()).tolist())}"
         )
-    return ModelPropertyInference(
-        trainer,
-        records,
-        has_property,
-        wanted.shares,
-        wanted.records,
-        part.access,
-        seed=config.seed,
-        label=label,
-        property_label=f"{wanted.column} = {wanted.value}",
-    )
+    try:
+        return ModelPropertyInference(
+            trainer,
+            records,
+            has_property,
+            wanted.shares,
+            wanted.records,
+            part.access,
+            seed=config.seed,
+            label=label,
+            property_label=f"{wanted.column} = {wanted.value}",
+        )
+    except TapasError as error:
+        said = str(error).replace("num_records", "goal.property.records")
+        raise ConfigError(f"{names.where}: goal.property: {said}") from error
 
 
 def _refuse_without_class(tables: Sequence[TabularDataset], column: str, where: str) -> None:

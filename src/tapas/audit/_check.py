@@ -59,7 +59,7 @@ def check_subject(
     ]
     if game.rounds("train") is None and num_train == 0:
         problems += [
-            f"{attack.label} needs training trials, and num_train is 0"
+            f"{attack.label} needs training trials, and num_train (trials.train) is 0"
             for attack in attacks
             if attack.needs.training
         ]

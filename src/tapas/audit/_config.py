@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, NonNegativeInt, ValidationError, model_validator
 
 from tapas.audit._config_changes import changed_values
-from tapas.audit._config_complaints import complaint
+from tapas.audit._config_complaints import complaints
 from tapas.audit._config_data import DataPart
 from tapas.audit._config_parts import Component, Part, bare_goal, exactly_one, given, listed
 from tapas.audit._config_questions import (
@@ -145,9 +145,7 @@ def read_audit_file(path: str | PathLike[str], changes: Sequence[str] = ()) -> A
     try:
         return AuditFile.model_validate(document.values)
     except ValidationError as errors:
-        lines = [
-            complaint(document, error, AuditFile) for error in errors.errors(include_url=False)
-        ]
+        lines = complaints(document, errors.errors(include_url=False), AuditFile)
         more = len(lines) - MOST_ERRORS
         shown = [*lines[:MOST_ERRORS], *([f"and {more} more"] if more > 0 else [])]
         raise ConfigError(*shown) from None

@@ -1,21 +1,40 @@
 """What is wrong in an audit file, in words that name file, line and key."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import date
 from typing import Any
 
 from tapas.audit._config_parts import Part
 from tapas.audit._config_yaml import Document
 
 
-def complaint(document: Document, error: Any, root: type[Part]) -> str:
-    """What pydantic found, with file, line and key."""
-    location = _as_written(document.values, error["loc"])
-    key = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in location).lstrip(".")
-    if error["type"] == "extra_forbidden":
-        words = _unknown_key(error, root)
-    else:
-        words = _WORDS.get(error["type"], _pydantic_words)(error)
-    return f"{document.place(location)}: {key + ': ' if key else ''}{words}"
+def complaints(document: Document, errors: Sequence[Any], root: type[Part]) -> list[str]:
+    """What pydantic found, with file, line and key; no two that are the same."""
+    places = [tuple(_as_written(document.values, error["loc"])) for error in errors]
+    unquoted = {
+        place
+        for place, error in zip(places, errors, strict=True)
+        if error["type"] == "string_type" and isinstance(error.get("input"), _NOT_TEXT)
+    }
+    lines = []
+    for location, error in zip(places, errors, strict=True):
+        key = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in location).lstrip(".")
+        if location in unquoted:
+            words = _to_be_quoted(document, location, error["input"])
+        elif error["type"] == "extra_forbidden":
+            words = _unknown_key(error, root)
+        else:
+            words = _WORDS.get(error["type"], _pydantic_words)(error)
+        lines.append(f"{document.place(location)}: {key + ': ' if key else ''}{words}")
+    return list(dict.fromkeys(lines))
+
+
+def _to_be_quoted(document: Document, location: tuple[int | str, ...], came: object) -> str:
+    """That YAML takes an unquoted word, such as Yes, for something else than a text."""
+    read = str(came).lower() if isinstance(came, bool) else f"a {type(came).__name__}"
+    name = f"{location[-1]}: " if location and isinstance(location[-1], str) else ""
+    text = document.text(location) or str(came)
+    return f'YAML reads {text} as {read}; a text stands in quotes: {name}"{text}"'
 
 
 def _as_written(values: Any, location: tuple[int | str, ...]) -> list[int | str]:
@@ -83,6 +102,7 @@ def _came(error: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+_NOT_TEXT = (bool, date)  # what YAML makes of yes, no, on, off and 2020-01-01
 _WORDS: dict[str, Callable[[Any], str]] = {
     "missing": lambda error: "this key is required",
     "model_type": lambda error: f"expected keys with values, got {_came(error)}",

@@ -64,7 +64,9 @@ class PropertyPart(Part):
         default=[0.3, 0.7],
         description="Shares without and with the property, or any number of shares to tell apart",
     )
-    records: PositiveInt = Field(default=500, description="Training records of each model")
+    records: Annotated[int, Field(ge=2)] = Field(
+        default=500, description="Training records of each model"
+    )
 
 
 class GoalPart(Part):

@@ -44,13 +44,25 @@ class Document:
         for keys, change in self.changes.items():
             if tuple(location[: len(keys)]) == keys:
                 return f"{self.path} with {change}"
+        node = self._nearest(location)
+        return f"{self.path}:{1 if node is None else node.start_mark.line + 1}"
+
+    def text(self, location: Sequence[int | str]) -> str | None:
+        """A single value at a path of keys as it is written; None where it is part of a change."""
+        for keys, change in self.changes.items():
+            if tuple(location[: len(keys)]) == keys:
+                return change.partition("=")[2] if len(keys) == len(location) else None
+        return str(self._nearest(location).value)
+
+    def _nearest(self, location: Sequence[int | str]) -> Any:
+        """The part of the tree at a path of keys, or the nearest one above it."""
         node = self._root
         for step in location:
             below = _child(node, step)
             if below is None:
                 break
             node = below
-        return f"{self.path}:{1 if node is None else node.start_mark.line + 1}"
+        return node
 
 
 class _RefusedError(Exception):

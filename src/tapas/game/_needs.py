@@ -172,7 +172,7 @@ def refuse_unfit(needs: Needs, label: str, setting: Setting) -> None:
 def _missing(needs: Needs, label: str, setting: Setting) -> list[str]:
     found = []
     if not setting.access.shows(needs.access):
-        instead = _BY_LABELS.get(setting.goal.kind, "another access")
+        instead = _BY_LABELS.get(setting.goal.kind, f"access: {needs.access.value}")
         found.append(
             f"{label} reads {needs.access.value}, but the release shows {setting.access.value} "
             f"only: use {instead}"

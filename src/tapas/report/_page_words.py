@@ -214,7 +214,7 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
         found.append({"name": "AUC of inputs alone", "value": area, "interval": ends, "note": note})
     if facts.tpr_at_low_fpr is not None:
         share, ends = between(facts.tpr_at_low_fpr, share=True)
-        note = "guessing: 1%; higher is worse"
+        note = "guessing: 1%; higher is worse; the interval allows for chance in both rates at once"
         found.append(
             {"name": "Found at 1% false alarms", "value": share, "interval": ends, "note": note}
         )

@@ -133,6 +133,7 @@ class ModelMIA(GameThreatModel):
         compared = compare_sides(keys, seed)
         if compared.left_out and not coins:
             warnings.warn(compared.words(), TargetInDataWarning, stacklevel=2)
+        self._given = np.concatenate(keys)
         kept = sides if coins else compared.rows
         self.left_out = (len(sides[0]) - len(kept[0]), len(sides[1]) - len(kept[1]))
         self.known_share = check_probability(known_share, "known_share")
@@ -250,26 +251,39 @@ class ModelMIA(GameThreatModel):
             Share of members among such records, before the attack.
         false_alarms : float
             At most this share of non-members is decided to be members.
+
+        Raises
+        ------
+        ThreatModelError
+            Where all of them are among the members or non-members that were given.
         """
         more = self._layout.records(records, "records")
         check_same_columns(more, self._game.candidates.records, "records")
         self.model.codes_of(more.y)
-        self._warn_of_given(more)
+        self._tell_of_given(more)
         twin = copy.copy(self)
         twin._game = self._game.asking_about(more)
         return judge_more(self._game, twin, attack, prior, false_alarms)
 
-    def _warn_of_given(self, records: Records) -> None:
-        sides = [side for side in (self._game.candidates, self._game.known) if side is not None]
-        given = np.concatenate([side.records.row_keys() for side in sides])
-        number = int(np.isin(records.row_keys(), given).sum())
-        if number:
-            warnings.warn(
-                f"{number} of the {len(records)} records are among the members or non-members that "
-                f"were given: of these it is known, and what is judged of them means nothing",
-                TapasWarning,
-                stacklevel=3,
+    def _tell_of_given(self, records: Records) -> None:
+        """Say which records nothing need be judged of; refuse where there are no others."""
+        given = np.flatnonzero(np.isin(records.row_keys(), self._given))
+        if not len(given):
+            return
+        those = f"{len(given)} of the {len(records)} records"
+        known = "among the members or non-members that were given"
+        if len(given) == len(records):
+            raise ThreatModelError(
+                f"{those} are {known}: of these it is known, so that there is nothing to judge. "
+                f"Ask about other records"
             )
+        first = ", ".join(map(str, given[:5])) + (", ..." if len(given) > 5 else "")
+        warnings.warn(
+            f"{those} ({first}, counted from 0) are {known}: of these it is known, and what is "
+            f"judged of them means nothing",
+            TapasWarning,
+            stacklevel=3,
+        )
 
     def judged_values(self) -> pd.DataFrame | None:
         """What the judged records hold, where they are a table."""
