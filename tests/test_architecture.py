@@ -65,8 +65,9 @@ PUBLIC = {
         Cost
         Dependence Estimate ExposedRecords ExposureMap Finding Findings Gate GateOutcome
         JudgedRecords LabelInferenceAttackSummary LearningCurve Leaves MIAttackSummary Measure
-        People RareColumn
-        RecordComparison RunState ScoreTable SummaryFacts TrialFailure Verdict append_verdict
+        People PropertyShares RareColumn
+        RecordComparison RunState ScoreTable ShareAnswer SharesTold SummaryFacts TrialFailure
+        Verdict append_verdict shares_told
         as_plain_list
         compare_records constant_scores decide dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title holds_together judge_claim

@@ -12,11 +12,19 @@ from sklearn.tree import DecisionTreeClassifier
 from tapas._random import Parts, part_stream
 from tapas._spec import spec_of
 from tapas.audit import Audit, audit_from_values, load_audit
+from tapas.cli._outputs import verdict_values
 from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import ConfigError
 from tapas.generators import Raw
 from tapas.report import AuditPage
-from tapas.results import AIAttackSummary, AuditRecord, MIAttackSummary, decide
+from tapas.results import (
+    AIAttackSummary,
+    AuditRecord,
+    BinaryLabelInferenceAttackSummary,
+    MIAttackSummary,
+    decide,
+    shares_told,
+)
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -73,26 +81,74 @@ def test_an_attribute_is_inferred_from_a_model(tmp_path: Path) -> None:
     assert decide(record).state == "pass"
 
 
-def test_a_property_of_the_training_data_is_inferred(tmp_path: Path) -> None:
+SERVICE = """
+import pathlib
+import pandas
+from sklearn.tree import DecisionTreeClassifier
+
+table = pandas.read_csv(pathlib.Path(__file__).with_name("train.csv"))
+kinds = [table[table["kind"] == name].head(number) for name, number in (("a", 6), ("b", 54))]
+trained = pandas.concat(kinds)
+tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(trained[["x", "z"]], trained["kind"])
+
+def ask(X):
+    return tree.predict_proba(X[["x", "z"]])
+"""
+
+
+def test_which_share_a_model_in_question_has_is_told_beside_what_is_recognised(
+    tmp_path: Path,
+) -> None:
+    """The model answers elsewhere, and was trained on 54 records with the property of 60."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(500, 2)), columns=["x", "z"])
+    table["kind"] = np.where(table["x"] + rng.normal(size=500) > 0, "b", "a")
+    table.to_csv(tmp_path / "train.csv", index=False)
+    (tmp_path / "elsewhere.py").write_text(SERVICE)
     path = written(
         tmp_path,
-        data={"sample": "census", "rows": 900},
-        model={**TREE, "parameters": {"max_depth": 3}},
-        goal={"property": {"column": "Sex", "value": "male", "records": 100, "shares": [0.1, 0.9]}},
+        data={"table": "train.csv"},
+        model={
+            "endpoint": {"use": "elsewhere:ask", "classes": ["a", "b"]},
+            "trainer": {"use": TREE["use"], "parameters": {"max_depth": 3}},
+            "class_column": "kind",
+        },
+        goal={"property": {"column": "kind", "value": "b", "records": 60, "shares": [0.1, 0.9]}},
         attacks=["PropertyClassifier"],
         trials={"train": 24, "test": 20},
     )
-    values = load_sample("census", 900).data["Sex"].unique().tolist()
-    text = path.read_text().replace("value: male", f"value: {values[0]}")
-    path.write_text(text)
     audit = load_audit(path)
     assert isinstance(audit.subjects[0].threat_model, ModelPropertyInference)
     record = carried_out(tmp_path, audit)
     (subject,) = record.subjects
     assert subject.trials == {"train": 24, "test": 20}
-    assert len(subject.summaries[0]) == 20  # type: ignore[arg-type]
-    question = f"find out the share of Sex = {values[0]} (0.1 or 0.9) in the training data"
-    assert question in AuditPage(record).html()
+    (told,) = shares_told(AuditRecord.from_json(record.to_json()).audited)
+    summary = subject.summaries[0]
+    assert isinstance(summary, BinaryLabelInferenceAttackSummary)
+    right = (summary.labels == summary.predictions)[summary.labels == 1].sum()
+    assert told.counts[1][1] == right >= 8
+    assert [sum(row) for row in told.counts] == [10, 10]
+    assert told.answer is not None
+    assert told.answer.share == 0.9
+    assert verdict_values(record, decide(record))["shares"] == [told.to_dict()]
+    page = AuditPage(record)
+    assert "share of kind = b (0.1 or 0.9) in the training data" in page.html()
+    assert told.words() in page.words
+    assert "recognises a share of 0.1 in" in told.words()
+    assert "The model in question is taken to have a share of 0.9; of " in page.html()
+    assert page.html().count("Which share is recognised") == 1
+
+
+def test_what_trains_the_models_of_a_property_must_be_named(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"")
+    path = written(
+        tmp_path,
+        data={"sample": "census", "rows": 100},
+        model={"file": "model.onnx", "class_column": "Health"},
+        goal={"property": {"column": "Health", "value": "good"}},
+    )
+    with pytest.raises(ConfigError, match=r"goal\.property: .* by model\.trainer beside model"):
+        load_audit(path)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +206,12 @@ def test_one_of_three_shares_of_the_training_data_is_inferred(tmp_path: Path) ->
     assert f"find out the share of Health = {value} (0.1, 0.5 or 0.9) in the training" in page
     assert "the secret has more than two values" in page
     assert "trains 24 such models on other records, with each share" in page
+    told = shares_told(record.audited)
+    assert [one.attack for one in told] == ["PropertyClassifier", "WhiteBoxPropertyClassifier"]
+    assert told[1].counts == ((7, 0, 0), (0, 7, 0), (0, 0, 7))
+    said = "recognises a share of 0.1 in 7 of 7 models, of 0.5 in 7 of 7 and of 0.9 in 7 of 7."
+    assert told[1].words() == f"WhiteBoxPropertyClassifier {said}"
+    assert said in page
 
 
 def test_canaries_certify_an_epsilon_from_a_few_runs(tmp_path: Path) -> None:

@@ -183,6 +183,7 @@ def test_the_class_share_of_the_training_data_is_inferred(access: str) -> None:
     rows = np.concatenate([np.flatnonzero(y == 1)[:300], np.flatnonzero(y == 0)[:100]])
     real = LogisticRegression().fit(X[rows], y[rows])
     assert threat_model.score_of(attack, real) > 0.5
+    assert threat_model.share_of(attack, real).share == 0.7
 
 
 def test_a_property_that_the_model_cannot_show_is_not_inferred() -> None:
@@ -284,6 +285,8 @@ def test_which_of_several_shares_the_training_data_has_is_inferred() -> None:
     rows = np.concatenate([np.flatnonzero(y == 1)[:90], np.flatnonzero(y == 0)[:10]])
     told = threat_model.score_of(attack, LogisticRegression().fit(X[rows], y[rows]))
     assert np.argmax(told) == 2
+    answer = threat_model.share_of(attack, LogisticRegression().fit(X[rows], y[rows]))
+    assert (answer.share, answer.scores) == (0.9, tuple(told))
     assert np.sum(told) == pytest.approx(1)
 
 

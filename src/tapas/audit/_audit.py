@@ -28,6 +28,7 @@ from tapas.audit._other_half import other_half
 from tapas.audit._rare_columns import rare_columns
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._run_progress import RunProgress
+from tapas.audit._shares import property_shares
 from tapas.audit._stopping import StopEarly
 from tapas.audit._subject_run import SubjectRun
 from tapas.compat import AttackDoors, GameThreatModel, as_attack
@@ -370,6 +371,7 @@ class Audit:
         is_generator = about is None and complete and subject.role == "audited"
         targets = about_targets(*wanted) if is_generator else None
         performance = model.performance(self.subgroups)
+        shares = property_shares(run)
         outcome = AuditedSubject(
             name=subject.label,
             role=subject.role,
@@ -383,6 +385,7 @@ class Audit:
             left_out=left_out(model),
             performance=None if performance is None else performance.to_dict("list"),
             leaves=model.leaves() if subject.role == "audited" else None,
+            shares=shares,
             exposure=self._exposure(run, subject) if complete else None,
             nearness=nearness(model) if subject.role == "audited" else None,
             copies=copies(model) if subject.role == "audited" else None,

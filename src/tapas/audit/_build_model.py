@@ -209,10 +209,11 @@ def _about_property(
     config: AuditFile, names: Names, trainer: Trainer | None, records: Records, label: str
 ) -> ModelPropertyInference:
     part, wanted = config.model, config.goal.property
-    if part is None or wanted is None or trainer is None or part.use is None:
+    if part is None or wanted is None or trainer is None:
         raise ConfigError(
-            f"{names.where}: goal.property: models with each of the shares are trained, so "
-            f"the model must be named by model.use"
+            f"{names.where}: goal.property: models with each of the shares are trained, so what "
+            f"trains them must be named: by model.use, or by model.trainer beside model.file or "
+            f"model.endpoint, the model in question"
         )
     if wanted.column == part.class_column:
         column = pd.Series(records.y)
@@ -240,6 +241,7 @@ def _about_property(
             seed=config.seed,
             label=label,
             property_label=f"{wanted.column} = {wanted.value}",
+            model=None if part.use else _audited(config, part, names, None, records),
         )
     except TapasError as error:
         said = str(error).replace("num_records", "goal.property.records")
@@ -271,7 +273,7 @@ def _sides(
     whole = tables.private()
     if config.data.holdout is not None:
         return whole, tables.beside(config.data.holdout, "data.holdout")
-    if config.model is not None and config.model.use is None:
+    if config.model is not None and config.model.use is None and not config.goal.property:
         raise ConfigError(
             f"{names.where}: data.holdout: a model that is not trained here needs records "
             f"that it was not trained on"

@@ -26,6 +26,7 @@ from tapas.results import (
     holds_together,
     record_facts,
     risk_histogram,
+    shares_told,
 )
 
 FORMAT, VERSION = "tapas-verdict", 1
@@ -79,6 +80,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "leaves": [
             {"subject": one.name, **one.leaves.to_dict()} for one in record.audited if one.leaves
         ],
+        "shares": [told.to_dict() for told in shares_told(record.audited)],
         "performance": {one.name: _rows(one.performance) for one in record.audited},
         "holds_together": holds_together(Findings(record), verdict),
         "cautions": constant_scores(record),

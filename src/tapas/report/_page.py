@@ -26,6 +26,7 @@ from tapas.report._page_people import (
 from tapas.report._page_performance import performance_csv, performance_tables
 from tapas.report._page_records import records_csv, records_tables
 from tapas.report._page_render import render, write_page
+from tapas.report._page_shares import shares_tables
 from tapas.report._page_tables import (
     control_rows,
     control_words,
@@ -52,6 +53,7 @@ from tapas.results import (
     ExposedRecords,
     Findings,
     People,
+    SharesTold,
     constant_scores,
     decide,
     exposed_people,
@@ -59,6 +61,7 @@ from tapas.results import (
     holds_together,
     loosened_limits,
     read_history,
+    shares_told,
 )
 
 __all__ = ["AuditPage"]
@@ -105,13 +108,18 @@ class AuditPage(Report):
     def words(self) -> list[str]:
         """The verdict as sentences, the first being the shortest answer."""
         first = banner(self._findings, self._verdict)
-        about = [*self._people_words, *self._map_words, *self._learning_words]
+        shares = [one.words() for one in self._shares]
+        about = [*shares, *self._people_words, *self._map_words, *self._learning_words]
         return [f"{first.word}: {first.text}", *self._verdict_words, *about, *self._cautions]
 
     @property
     def _verdict_words(self) -> list[str]:
         reason = [sentence for sentence in (why(self._findings),) if sentence]
         return [*sentences(self._findings), *reason]
+
+    @cached_property
+    def _shares(self) -> list[SharesTold]:
+        return shares_told(self.record.audited)
 
     @property
     def _people_words(self) -> list[str]:
@@ -145,6 +153,7 @@ class AuditPage(Report):
             banner=banner(findings, self._verdict),
             sentences=[
                 *self._verdict_words,
+                *(one.words() for one in self._shares if one.answer is not None),
                 *(one.words().partition(". ")[0] + "." for one in self._people),
                 *self._cautions,
             ],
@@ -170,6 +179,7 @@ class AuditPage(Report):
             performance=performance_tables(record.audited),
             leaves=leaves_tables(record.audited),
             leaves_columns=LEAVES_COLUMNS,
+            shares=shares_tables(self._shares),
             maps=list(zip(map_figures(self._mapped), map_tables(self._mapped), strict=True)),
             map_targets=f"targets: {as_yaml(mapped_targets(record))}",
             learning=learning_figures(self.record.audited),

@@ -57,6 +57,8 @@ from tapas.results._rare_columns import RareColumn
 from tapas.results._rounding import rounded, rounded_down, rounded_up
 from tapas.results._runs import PAGE_FILES, RunState, end_progress, find_runs, note_progress
 from tapas.results._score_table import ScoreTable
+from tapas.results._share_answers import PropertyShares, ShareAnswer
+from tapas.results._shares import SharesTold, shares_told
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
 from tapas.results._together import holds_together
@@ -102,10 +104,13 @@ __all__ = [
     "MIAttackSummary",
     "Measure",
     "People",
+    "PropertyShares",
     "RareColumn",
     "RecordComparison",
     "RunState",
     "ScoreTable",
+    "ShareAnswer",
+    "SharesTold",
     "SummaryFacts",
     "TrialFailure",
     "Verdict",
@@ -139,6 +144,7 @@ __all__ = [
     "rounded",
     "rounded_down",
     "rounded_up",
+    "shares_told",
     "slice_metrics",
     "spreadsheet_safe",
     "strongest",

@@ -22,6 +22,7 @@ from tapas.results._learning import LearningCurve
 from tapas.results._leaves import Leaves
 from tapas.results._measures import GATE_METRICS, MEASURES, OTHER_LIMITS
 from tapas.results._rare_columns import RareColumn
+from tapas.results._share_answers import PropertyShares
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
 
@@ -165,6 +166,8 @@ class AuditedSubject:
         Columns of `performance_table` of a model.
     leaves : Leaves, optional
         Of a model that shows decision trees: what their leaves hold of its training records.
+    shares : PropertyShares, optional
+        Of a question about a property: the shares, and what is said of a model in question.
     left_out : (int, int)
         Members and non-members that were not compared, because their values occur on both sides.
     """
@@ -185,6 +188,7 @@ class AuditedSubject:
     rare_columns: tuple[RareColumn, ...] = ()
     performance: Mapping[str, Sequence[Plain]] | None = None
     leaves: Leaves | None = None
+    shares: PropertyShares | None = None
     left_out: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
@@ -382,6 +386,7 @@ def _subject_to_dict(subject: AuditedSubject) -> dict[str, Any]:
         "rare_columns": [column.to_dict() for column in subject.rare_columns],
         "performance": subject.performance,
         "leaves": None if subject.leaves is None else subject.leaves.to_dict(),
+        "shares": None if subject.shares is None else subject.shares.to_dict(),
         "left_out": list(subject.left_out),
         "exposure": None if subject.exposure is None else subject.exposure.to_dict(),
         "learning": [curve.to_dict() for curve in subject.learning],
@@ -446,6 +451,7 @@ def _subject_from_dict(entry: dict[str, Any]) -> AuditedSubject:
         rare_columns=tuple(map(RareColumn.from_dict, entry.get("rare_columns", ()))),
         performance=entry.get("performance"),
         leaves=None if not entry.get("leaves") else Leaves.from_dict(entry["leaves"]),
+        shares=None if not entry.get("shares") else PropertyShares.from_dict(entry["shares"]),
         left_out=_pair(entry.get("left_out", (0, 0))),
         exposure=None if not entry.get("exposure") else ExposureMap.from_dict(entry["exposure"]),
         nearness=_checked_sides(entry.get("nearness")),

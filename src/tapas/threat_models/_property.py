@@ -18,20 +18,24 @@ from tapas.game import (
     Address,
     Goal,
     ModelBriefing,
+    Observer,
     Phase,
     Release,
+    Scorer,
     Setting,
     Trial,
 )
 from tapas.models import (
     Access,
     Classifier,
+    Model,
     Records,
     SklearnTrainer,
     Trainer,
     TrainingPlan,
     as_model,
 )
+from tapas.results import ShareAnswer
 from tapas.threat_models._game_defaults import GameDefaults
 from tapas.threat_models._model_records import RecordsLike, as_records
 
@@ -210,6 +214,14 @@ class ModelPropertyInference(GameThreatModel):
         As in `ModelMIA`.
     property_label : str
         How results call the property.
+    model : object, optional
+        A model in question, whose training data is not known: audits say which share it has.
+        Anything that `tapas.models.as_model` takes.
+
+    Attributes
+    ----------
+    in_question : Model or None
+        That model, as the release shows it.
     """
 
     default_trials = 100
@@ -229,6 +241,7 @@ class ModelPropertyInference(GameThreatModel):
         executor: Executor | None = None,
         label: str = "records",
         property_label: str = "the property",
+        model: object = None,
     ) -> None:
         super().__init__(n_jobs=n_jobs, executor=executor)
         seed = resolve_seed(seed)
@@ -255,24 +268,37 @@ class ModelPropertyInference(GameThreatModel):
             data_label=label,
             property_label=property_label,
         )
+        self.in_question = None if model is None else self._seen(model)
 
     @property
     def game(self) -> PropertyGame:
         """What is played."""
         return self._game
 
-    def score_of(self, attack: AttackDoors, model: object) -> float | np.ndarray:
-        """Score of one model whose training data is not known: high means the second share.
-
-        Of more than two shares, a score for each.
-        """
-        game, trained = self._game, attack._require_trained()
-        view = as_model(model).aligned(game.records.classes).restricted(game.access)
-        rng = part_stream(game.seed, Parts.OBSERVING_AUDITED, _ASKED_MODEL)
+    def share_of(self, attack: AttackDoors, model: object) -> ShareAnswer:
+        """Which share a model whose training data is not known is taken to have, with scores."""
+        trained = attack._require_trained()
         observer = trained.observer or self.player().observer(attack)
-        seen = np.asarray(observer(Release(view), game.briefing("test"), rng=rng))
-        score = np.asarray(trained.scorer.score(seen[None]))[0, 0]
-        return score if score.ndim else float(score)
+        return self.answer(attack.label, observer, trained.scorer, self._seen(model))
+
+    def score_of(self, attack: AttackDoors, model: object) -> float | np.ndarray:
+        """Score of such a model: high means the second share. Of more shares, a score for each."""
+        scores = self.share_of(attack, model).scores
+        return scores[0] if len(scores) == 1 else np.array(scores)
+
+    def answer(self, attack: str, observer: Observer, scorer: Scorer, model: Model) -> ShareAnswer:
+        """What was learnt (`scorer`) says of a model."""
+        game = self._game
+        rng = part_stream(game.seed, Parts.OBSERVING_AUDITED, _ASKED_MODEL)
+        seen = np.asarray(observer(Release(model), game.briefing("test"), rng=rng))
+        scores = np.asarray(scorer.score(seen[None]))
+        decided = game.goal.values.index(np.asarray(scorer.decide(scores))[0, 0])
+        told = tuple(map(float, np.atleast_1d(scores[0, 0])))
+        return ShareAnswer(attack, game.sets[0].shares[decided], told)
+
+    def _seen(self, model: object) -> Model:
+        """A model as the release shows it."""
+        return as_model(model).aligned(self._game.records.classes).restricted(self._game.access)
 
 
 def _marked(

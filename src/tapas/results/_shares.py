@@ -1,0 +1,110 @@
+"""Which shares of a property are recognised: what was true beside what was guessed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tapas.results._audit_record import AuditedSubject
+from tapas.results._label_inference import LabelInferenceAttackSummary
+from tapas.results._rounding import rounded
+from tapas.results._share_answers import ShareAnswer
+from tapas.stats import clopper_pearson
+
+__all__ = ["SharesTold", "shares_told"]
+
+
+@dataclass(frozen=True)
+class SharesTold:
+    """How often an attack took models of each share for models of each.
+
+    Attributes
+    ----------
+    subject, attack : str
+    shares : tuple of float
+    counts : tuple of tuple of int
+        Test models, by the share that was true and by the one that was guessed.
+    answer : ShareAnswer, optional
+        What the attack says of the model in question.
+    """
+
+    subject: str
+    attack: str
+    shares: tuple[float, ...]
+    counts: tuple[tuple[int, ...], ...]
+    answer: ShareAnswer | None = None
+
+    def words(self) -> str:
+        """Which share is recognised how often, in a sentence or two."""
+        first, *more = (
+            f"{share:g} in {row[place]} of {sum(row)}"
+            for place, (share, row) in enumerate(zip(self.shares, self.counts, strict=True))
+        )
+        said = (
+            f"{self.attack} recognises a share of {', of '.join([f'{first} models', *more[:-1]])}"
+        )
+        said += f" and of {more[-1]}."
+        return f"{said} {self._answered()}" if self.answer else said
+
+    def _answered(self) -> str:
+        """What is said of the model in question, and how often that was right of test models."""
+        if self.answer is None:
+            return ""
+        place = self.shares.index(self.answer.share)
+        taken = sum(row[place] for row in self.counts)
+        right = self.counts[place][place]
+        words = f"The model in question is taken to have a share of {self.answer.share:g}"
+        if not taken:
+            return f"{words}; no test model was, so nobody knows how often that is right."
+        low, high = (rounded(100 * end, 0) for end in clopper_pearson(right, taken, 0.95))
+        return (
+            f"{words}; of {taken} test models that were taken so, {right} had it ({low} to {high} "
+            f"%, where every share is as common)."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        answer = self.answer
+        return {
+            "subject": self.subject,
+            "attack": self.attack,
+            "shares": list(self.shares),
+            "counts": [list(row) for row in self.counts],
+            "model_in_question": None
+            if answer is None
+            else {"share": answer.share, "scores": list(answer.scores)},
+            "words": self.words(),
+        }
+
+
+def shares_told(subjects: Sequence[AuditedSubject]) -> list[SharesTold]:
+    """What every attack told of the shares of every subject that is about a property."""
+    found = []
+    for subject in subjects:
+        about = subject.shares
+        if about is None:
+            continue
+        answers = {answer.attack: answer for answer in about.answers}
+        for one in subject.summaries:
+            if isinstance(one, LabelInferenceAttackSummary):
+                attack = str(one.attack)
+                counts = _counted(one, about.shares)
+                found.append(
+                    SharesTold(subject.name, attack, about.shares, counts, answers.get(attack))
+                )
+    return found
+
+
+def _counted(
+    summary: LabelInferenceAttackSummary, shares: tuple[float, ...]
+) -> tuple[tuple[int, ...], ...]:
+    # Of two shares, 1 is the second; of more, labels are the shares.
+    names = (0, 1) if summary.secret_kind == "binary" else shares
+    counts = np.array(
+        [
+            [((summary.labels == true) & (summary.predictions == said)).sum() for said in names]
+            for true in names
+        ]
+    )
+    return tuple(tuple(int(one) for one in row) for row in counts)
