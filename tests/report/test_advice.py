@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 from tapas import attacks
+from tapas.audit import Audit
 from tapas.audit._config_changes import changed_values
 from tapas.cli._main import group
 from tapas.cli._release import command as release
-from tapas.datasets import Reading
+from tapas.compat import GameThreatModel
+from tapas.datasets import Reading, load_sample
+from tapas.generators import Raw
 from tapas.report import AuditPage
 from tapas.report._page_advice import _LOOKS_AT
 from tapas.report._page_numbers import between
@@ -27,6 +31,14 @@ from tapas.results import (
     MIAttackSummary,
     decide,
     exposed_people,
+)
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    ModelMIA,
+    ModelPropertyInference,
+    ObservedMIA,
+    TargetedMIA,
 )
 
 
@@ -50,6 +62,52 @@ def test_what_can_be_tried_fits_what_was_audited(kind: str) -> None:
     assert "tapas compare" in html
     assert "looks at how little the model errs on the record" in html
     assert ("model.access=labels" in html) == (kind == "model")
+
+
+def python_games() -> dict[str, GameThreatModel]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.arange(80) % 2
+    forest = RandomForestClassifier(2, random_state=0).fit(X[:40], y[:40])
+    data = load_sample("census", 60)
+    return {
+        "model": ModelMIA(forest, (X[:40], y[:40]), (X[40:], y[40:]), "parameters", seed=0),
+        "property": ModelPropertyInference(
+            forest, (X, y), y == 1, num_records=10, num_probes=10, seed=0
+        ),
+        "generator": TargetedMIA(
+            AuxiliaryDataKnowledge(data, auxiliary_split=0.5, num_training_records=10),
+            data.get_records([0]),
+            BlackBoxKnowledge(Raw(), num_synthetic_records=10),
+        ),
+        "release": ObservedMIA(*(data.take(range(n, n + 20)) for n in (0, 20, 40))),
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("model", ["(max_depth=6, min_samples_leaf=10)", 'access="scores"', 'access="labels"']),
+        ("property", ["Weigh or resample the training records", 'access="labels"']),
+        ("generator", ["such as MST(epsilon=1)", "from more records"]),
+        ("release", ["out of the release.", "a generator that adds noise"]),
+    ],
+)
+def test_audits_made_in_python_get_the_same_advice_in_words(kind: str, words: list[str]) -> None:
+    threat_model = python_games()[kind]
+    question = Audit(threat_model, num_train=2, num_test=2).asked()
+    made = page(3.0, **question)
+    named = replace(made.record.subjects[0], name=threat_model.subject_label)
+    made = AuditPage(replace(made.record, subjects=(named,)), ())
+    html = unescape(made.html())
+    assert "What can be tried" in html
+    for said in [*words, "ComparisonPage([record, record_after]).publish(folder)"]:
+        assert said in html
+    assert not advised(made)
+    advice = html[html.index("What can be tried") : html.index("What was audited")]
+    assert "audit file" not in advice
+    assert ".csv and" not in advice
 
 
 def test_nothing_is_advised_where_nothing_leaks() -> None:

@@ -1,19 +1,34 @@
 """Why there is a leak, in plain words, and what can be tried against it."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
 from tapas.report._page_commands import audited_again, follows, mapped_targets, released_again
-from tapas.results import MOST_RECORDS, AuditRecord, ExposedRecords, Findings, People, leak
+from tapas.report._page_python_advice import python_actions
+from tapas.report._page_remedies import (
+    CLASSES_ONLY,
+    KEEP_PARAMETERS,
+    LESS_BY_HEART,
+    MORE_RECORDS,
+    NOISY,
+    OTHER_SHARE,
+    Action,
+    column_of_people,
+    column_of_release,
+    copied_rows,
+    exposed_members,
+    exposed_targets,
+    fewer_members,
+    fewer_targets,
+    first_of_the_map,
+    less_by_heart,
+    rows_to_take_out,
+    telling_column,
+)
+from tapas.results import AuditRecord, ExposedRecords, Findings, People, leak
 
-__all__ = ["Action", "actions", "why"]
+__all__ = ["actions", "why"]
 
-_FEW = 5  # people named in advice
-_RARE = 0.05  # of the private records: what more of them share makes nobody stand out
 # What attacks look at, by what their labels begin with.
 _LOOKS_AT = {
     "ClosestDistance": "how near the released record most like the target is",
@@ -57,31 +72,6 @@ _LOOKS_AT = {
     "WhiteBoxProperty": "how the model's parameters follow the make-up of its training records",
 }
 
-# Parameters with which models of scikit-learn learn less by heart, by what their names hold.
-_LESS_BY_HEART: dict[str, dict[str, object]] = {
-    "HistGradientBoosting": {"max_leaf_nodes": 8, "l2_regularization": 10.0},
-    "GradientBoosting": {"max_depth": 2, "subsample": 0.5},
-    "Forest": {"max_depth": 6, "min_samples_leaf": 10},
-    "Tree": {"max_depth": 6, "min_samples_leaf": 10},
-    "MLP": {"alpha": 1.0, "early_stopping": True},
-    "LogisticRegression": {"C": 0.01},
-    "SVC": {"C": 0.01},
-    "KNeighbors": {"n_neighbors": 25, "weights": "uniform"},
-}
-
-_OTHER_SHARE = (
-    "Weigh or resample the training records so that the share is one that everybody may know, "
-    "such as that of the population."
-)
-
-
-@dataclass(frozen=True)
-class Action:
-    """Something that may help, and the commands that show whether it does."""
-
-    words: str
-    commands: tuple[str, ...]
-
 
 def why(findings: Findings) -> str:
     """Return what the strongest attack looked at; empty where nothing leaks."""
@@ -110,37 +100,24 @@ def actions(
         return _for_models(record, exposed)
     if record.question.get("generator"):
         return _for_generators(record, people)
-    return []
+    return python_actions(record, exposed, people)
 
 
 def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
-    column = _telling(exposed)
+    column, copied = telling_column(exposed), copied_rows(record)
     where = " beside the audit file" if record.provenance.get("audit_file") else ""
-    counted = (one.copies for one in record.audited if one.copies)
-    copied = sum(len(copies.listed) for copies in counted if copies.stands_out)
-    which = (
-        f"that are private records, all {copied:,} in copies.csv,"
-        if copied
-        else "that stand beside the most exposed records (“released_row” in exposure.csv)"
-    )
-    noisy = (
-        "Make the release again with a generator that adds noise (NoisyMarginals, MST or "
-        "PrivBayes with a small epsilon), or from more records, save it as noisy.csv"
-    )
     removes = bool(copied) and len(record.audited) == 1 and not where
-    fewer = f"Take the released rows {which} out of the release"
+    fewer = rows_to_take_out(copied)
     fewer += "; this does so, and audits what is left in fewer.csv." if removes else ""
     fewer += "" if removes else f", save what is left as fewer.csv{where}, and audit that."
     found = _other_file(record, fewer, "fewer", without_copies=removes)
     if column:
-        words = (
-            f"Release it without a column on which few agree but exposed records do, such as "
-            f"“{column}”, or with coarser values there. This audits it as if “{column}” had not "
-            "been released."
-        )
+        words = column_of_release(column)
+        words += f" This audits it as if “{column}” had not been released."
         without = released_again(record, f"without {column}", drop=[column])
         found.append(Action(words, without))
-    return [*found, *_other_file(record, f"{noisy}{where}, and audit that.", "noisy")]
+    noisy = f"{NOISY}, save it as noisy.csv{where}, and audit that."
+    return [*found, *_other_file(record, noisy, "noisy")]
 
 
 def _other_file(
@@ -157,13 +134,11 @@ def _other_file(
 def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
     model: dict[str, Any] = record.question["model"]
     if (record.question.get("goal") or {}).get("property"):
-        return [Action(_OTHER_SHARE, ()), *_less_shown(record, model)]
-    people = [row for one in exposed for row in _ids(one)][:_FEW]
+        return [Action(OTHER_SHARE, ()), *_less_shown(record, model)]
+    people = exposed_members(exposed)
     out = [*(record.question.get("data") or {}).get("leave_out", ()), *people]
     first, larger = _larger(record)
-    fewer = "Leave the most exposed records out of what it is trained on" + (
-        f" (here {_listed(people)})." if people else " (here the first of the table)."
-    )
+    fewer = fewer_members(people)
     found = [
         *_regularised(record, model),
         *_trained_again(record, fewer, "fewer", {"data.leave_out": _names(out)}),
@@ -178,25 +153,16 @@ def _less_shown(record: AuditRecord, model: dict[str, Any]) -> list[Action]:
     hidden = {"model.shown": None} if model.get("shown") else {}
     if shown == "parameters":
         changes = {"model.access": "scores", "attacks": None}
-        words = "Keep the parameters back and answer with scores."
-        found.append(Action(words, audited_again(record, "scores", changes)))
+        found.append(Action(KEEP_PARAMETERS, audited_again(record, "scores", changes)))
     if shown != "labels":
         changes = {"model.access": "labels", "attacks": None, **hidden}
-        words = (
-            "Answer with classes only, without scores. Attacks that need scores fall away, so "
-            "those are played that fit."
-        )
-        found.append(Action(words, audited_again(record, "labels", changes)))
+        found.append(Action(CLASSES_ONLY, audited_again(record, "labels", changes)))
     return found
 
 
 def _regularised(record: AuditRecord, model: dict[str, Any]) -> list[Action]:
-    words = (
-        "Let the model learn its records less by heart: fewer epochs, smaller trees, more "
-        "regularisation."
-    )
-    kind = str(model.get("use") or "").rpartition(":")[2]
-    less = next((change for name, change in _LESS_BY_HEART.items() if name in kind), None)
+    words = LESS_BY_HEART
+    less = less_by_heart(str(model.get("use") or "").rpartition(":")[2])
     if less is None and model.get("use"):
         words += " Say so by the parameters of its class, in place of PARAMETER: 1."
     changes = {"model.parameters": {**model.get("parameters", {}), **(less or {"PARAMETER": 1})}}
@@ -233,18 +199,11 @@ def _changed(
 
 def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Action]:
     data = record.question.get("data") or {}
-    exposed = [str(target) for one in people for target in one.table["target"]][:_FEW]
-    out = [*data.get("leave_out", ()), *exposed]
+    out = [*data.get("leave_out", ()), *exposed_targets(people)]
     records = (record.question.get("knowledge") or {}).get("records")
     first, larger = _larger(record)
     larger |= {"knowledge.records": 2 * records} if records else {}
-    fewer = (
-        f"Leave the most exposed of the {len(people[0].table)} targets out of the private table "
-        f"(here {_listed(exposed)})."
-        if exposed
-        else "Leave the most exposed people out of the private table (here the first of it)."
-    ) + " Others are then judged in their place."
-    more = f"Make the generator from more records, so that each one weighs less{first}."
+    fewer, more = fewer_targets(people), f"{MORE_RECORDS}{first}."
     return [
         *_made_private(record, data),
         _without_column(record, people, list(data.get("drop", ()))),
@@ -255,39 +214,15 @@ def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Actio
 
 
 def _first_of_the_map(record: AuditRecord) -> list[Action]:
-    """Whom else to look at, where records that were no targets stand first on the map."""
-    tables = [one.exposure.ranked.head(MOST_RECORDS) for one in record.audited if one.exposure]
-    others = [str(row) for one in tables for row in one.loc[~one["is_target"], "record"]]
-    if not others:
+    words, changes = first_of_the_map(record), {"data.targets": mapped_targets(record)}
+    if not words:
         return []
-    words = (
-        f"Look at those who were no targets and stand high on the map ({_listed(others[:_FEW])}): "
-        "make the first of the map the targets. It is no remedy, but says who else needs one."
-    )
-    changes = {"data.targets": mapped_targets(record)}
     return [Action(words, audited_again(record, "map", changes, compared=False))]
 
 
 def _without_column(record: AuditRecord, people: Sequence[People], dropped: list[str]) -> Action:
     """The advice to leave out the column that makes the most exposed recognisable."""
-    rarest = next((one.rare_columns[0] for one in people if one.rare_columns), None)
-    if rarest is not None and rarest.usually <= _RARE * rarest.records:
-        first, *same = rarest.columns
-        words = (
-            f"Leave out, or coarsen, what makes people recognisable. The values of the "
-            f"{len(rarest.held_by)} most exposed are rarest in “{first}”: usually held by "
-            f"{rarest.usually:,} of {rarest.records:,} private records (the median)."
-        )
-        if same:
-            also = ", ".join(f"“{name}”" for name in same)
-            words += f" As {also} says the same, one to one, it must go too."
-        columns = list(rarest.columns)
-    else:
-        near = _commonest(one.table for one in people if "agrees_on" in one.table)
-        columns = [near] if near else []
-        words = "Leave out, or coarsen, a column that makes people recognisable" + (
-            f" (few records but the nearest agree on “{near}”)." if near else "."
-        )
+    words, columns = column_of_people(people)
     drop = {"data.drop": [*dropped, *columns]}
     again = audited_again(record, f"without {columns[0]}", drop) if columns else ()
     return Action(words, again)
@@ -340,47 +275,3 @@ def _names(people: Sequence[object]) -> list[object]:
     """Records by name; row numbers as numbers, which are easier to read."""
     plain = [str(one) for one in people]
     return [int(one) if one.isdigit() and str(int(one)) == one else one for one in plain] or [0]
-
-
-def _listed(people: Sequence[object]) -> str:
-    return ", ".join(str(one) for one in people)
-
-
-def _ids(exposed: ExposedRecords) -> list[object]:
-    members = exposed.table[exposed.table["member"]].head(_FEW)
-    return list(members["id" if "id" in members else "row"]) if "row" in members else []
-
-
-def _telling(exposed: Sequence[ExposedRecords]) -> str | None:
-    """The column that gives away exposed members more often than it does others."""
-    sides = [
-        _agreed([one.table[one.table["member"] == side] for one in exposed]) for side in (1, 0)
-    ]
-    (inside, members), (outside, others) = sides
-    if not inside:
-        return None
-    excess = {name: n / members - outside[name] / max(1, others) for name, n in inside.items()}
-    best = max(excess, key=lambda name: excess[name])
-    return best if excess[best] > 0 else None
-
-
-def _commonest(tables: Iterable[pd.DataFrame]) -> str | None:
-    """The column that gives most people away beside their nearest released record."""
-    shared, _ = _agreed(tables)
-    return shared.most_common(1)[0][0] if shared else None
-
-
-def _agreed(tables: Iterable[pd.DataFrame]) -> tuple[Counter[str], int]:
-    """How many records each column gives away, the rarest that a released one agrees on."""
-    shared: Counter[str] = Counter()
-    number = 0
-    for table in tables:
-        names = table["agrees_on"].dropna() if "agrees_on" in table else ()
-        partly = (
-            str(one)
-            for one in names
-            if str(one) != "nothing" and not str(one).startswith("all columns")
-        )
-        shared.update(one.split(", ")[0] for one in partly)
-        number += len(names)
-    return shared, number
