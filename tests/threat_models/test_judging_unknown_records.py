@@ -98,11 +98,11 @@ def test_what_cannot_be_judged_is_said() -> None:
         threat_model.judge(RuleBasedMIA(), some)
     with pytest.raises(ThreatModelError, match=r"2 of the 2 records .* there is nothing to judge"):
         threat_model.judge(RuleBasedMIA(), (X[:2], y[:2]))
-    twice = ((X[:SIZE], y[:SIZE]), (X[1 : 2 * SIZE], y[1 : 2 * SIZE]))
+    sides = ((X[part], y[part]) for part in (slice(SIZE), slice(SIZE - 10, 2 * SIZE)))
     with pytest.warns(TargetInDataWarning):
-        both_sides = ModelMIA(threat_model.model, *twice, seed=0)
+        overlapping = ModelMIA(threat_model.model, *sides, seed=0)
     with pytest.raises(ThreatModelError, match="3 of the 3 records"):
-        both_sides.judge(RuleBasedMIA(), (X[1:4], y[1:4]))
+        overlapping.judge(RuleBasedMIA(), (X[SIZE - 9 : SIZE - 6], y[SIZE - 9 : SIZE - 6]))
     with pytest.raises(ConfigError, match="strictly between 0 and 1"):
         threat_model.judge(RuleBasedMIA(), records, prior=1.0)
     with pytest.warns(TapasWarning, match="no record can be decided"):
