@@ -221,6 +221,9 @@ def test_parameters_of_a_forest_tell_what_its_answers_do_not() -> None:
         attack.train(threat_model, num_samples=30)
         found.append(threat_model.test(attack, num_samples=30).auc)
     assert found[1] > max(0.8, found[0] + 0.1)
+    other = LogisticRegression().fit(np.column_stack([X, marked]), y)
+    with pytest.raises(IncompatibleAttackError, match="it must be of their kind"):
+        threat_model.share_of(attack, other)
     shown = ModelPropertyInference(LogisticRegression(), (X, y), marked, (0.3, 0.7), 90, seed=0)
     with pytest.raises(IncompatibleAttackError, match="reads parameters"):
         shown.check(WhiteBoxPropertyClassifier())

@@ -7,6 +7,7 @@ import numpy as np
 
 from tapas.attacks._sklearn_models import seeded_clone
 from tapas.attacks.models._model_attack import ModelAttack, model_briefing
+from tapas.errors import IncompatibleAttackError
 from tapas.game import Board, Briefing, Needs, Release, Value
 from tapas.models import Access, Classifier, parameter_summary
 
@@ -30,6 +31,12 @@ class PropertyScorer:
 
     def score(self, values: np.ndarray) -> np.ndarray:
         """Probability of the second of two shares, (models, 1), or of each, (models, 1, shares)."""
+        width, learnt = values.shape[-1], getattr(self.classifier, "n_features_in_", None)
+        if learnt not in (None, width):
+            raise IncompatibleAttackError(
+                f"the model shows {width} numbers and those that were learnt from {learnt}: it "
+                f"must be of their kind, or be asked for its answers (PropertyClassifier)"
+            )
         found = np.zeros((len(values), 1, len(self.values)))
         seen = np.asarray(self.classifier.classes_, dtype=int)
         found[:, 0, seen] = self.classifier.predict_proba(values[:, 0])
