@@ -24,11 +24,8 @@ class Numbers:
     def __len__(self) -> int:
         return len(self.values)
 
-    def take(self, positions: np.ndarray) -> "Numbers":
-        return Numbers(self.values[positions])
-
-    def concat(self, *others: "Numbers") -> "Numbers":
-        return Numbers(np.concatenate([self.values, *(other.values for other in others)]))
+    def splice(self, other: "Numbers", rows: np.ndarray) -> "Numbers":
+        return Numbers(np.concatenate([self.values, other.values])[rows])
 
 
 Sides = tuple[np.ndarray, np.ndarray]

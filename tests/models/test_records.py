@@ -40,6 +40,50 @@ def test_rows_are_taken_by_position_or_mask(frame):
     assert records.classes.tolist() == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+def test_numbers_keep_a_narrow_type(dtype):
+    given = np.arange(12, dtype=dtype).reshape(4, 3)
+    records = Records(given, [0, 1, 0, 1])
+    assert records.X is given
+    assert records.take([2, 0]).X.dtype == given.dtype
+    assert Records(given.astype("int64"), [0, 1, 0, 1]).X.dtype == np.float64
+
+
+def test_a_withheld_value_of_narrow_numbers_is_missing():
+    records = Records(np.arange(6, dtype=np.uint8).reshape(3, 2), [0, 1, 0])
+    hidden = records.without_value(1)
+    assert np.isnan(hidden.X[:, 1]).all()
+    assert hidden.X[:, 0].tolist() == [0, 2, 4]
+    assert records.with_value(1, 0.5).X[:, 1].tolist() == [0.5] * 3
+    assert records.values_of(1).dtype == np.float64
+
+
+@pytest.mark.parametrize("kind", ["array", "mixed", "frame"])
+def test_splicing_is_joining_and_taking(frame, kind):
+    rng = np.random.default_rng(0)
+    if kind == "frame":
+        first, other = Records(frame, [0, 1, 0, 1]), Records(frame.iloc[1:], [1, 0, 1])
+    else:
+        ours = rng.integers(0, 9, (1_500, 3)).astype(np.uint8)
+        theirs = rng.normal(size=(900, 3)).astype(np.float32 if kind == "mixed" else np.uint8)
+        first = Records(ours, np.arange(1_500), categorical=(1,))
+        other = Records(theirs, np.arange(900), categorical=(2,))
+    rows = rng.integers(0, len(first) + len(other), 2 * len(first))
+    spliced, expected = first.splice(other, rows), first.concat(other).take(rows)
+    assert np.array_equal(spliced.row_keys(), expected.row_keys())
+    assert spliced.y.tolist() == expected.y.tolist()
+    assert spliced.categorical == expected.categorical
+    assert isinstance(spliced.X, type(expected.X))
+
+
+def test_an_encoding_of_several_sets_is_that_of_all_together():
+    rng = np.random.default_rng(1)
+    first = Records(rng.normal(size=(30, 3)).astype(np.float32), [0] * 30)
+    other = Records(rng.normal(3, 9, size=(20, 3)).astype(np.float32), [0] * 20, categorical=(2,))
+    apart, together = first.encoding(other), first.concat(other).encoding()
+    assert np.array_equal(apart.encode(first.X), together.encode(first.X))
+
+
 def test_joining_keeps_all_categories(frame):
     first = Records(frame.iloc[:2], [0, 1])
     other = frame.iloc[2:].assign(grade=pd.Categorical(["z", "b"]))

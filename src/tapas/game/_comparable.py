@@ -21,16 +21,13 @@ FEWEST = 2  # judged records of each side
 
 
 class Gathered(Protocol):
-    """Records that can be gathered by position and joined."""
+    """Records that can be gathered by position."""
 
     def __len__(self) -> int:
         """How many records there are."""
 
-    def take(self, positions: np.ndarray) -> Self:
-        """Some of the records."""
-
-    def concat(self, *others: Self) -> Self:
-        """These records, then those of others."""
+    def splice(self, other: Self, rows: np.ndarray) -> Self:
+        """Some of these records followed by those of another, without labels of their own."""
 
 
 Records_ = TypeVar("Records_", bound=Gathered)
@@ -188,7 +185,7 @@ def _by_value(keys: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def _shuffled(
     sides: tuple[Records_, Records_], rows: list[np.ndarray], rng: np.random.Generator
 ) -> Candidates[Records_]:
-    together = sides[0].take(rows[0]).concat(sides[1].take(rows[1]))
-    inside = np.arange(len(together)) < len(rows[0])
-    order = rng.permutation(len(together))
-    return Candidates(together.take(order), inside[order], np.concatenate(rows)[order])
+    order = rng.permutation(len(rows[0]) + len(rows[1]))
+    places = np.concatenate([rows[0], len(sides[0]) + rows[1]])[order]
+    gathered = sides[0].splice(sides[1], places)
+    return Candidates(gathered, order < len(rows[0]), np.concatenate(rows)[order])

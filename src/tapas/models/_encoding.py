@@ -1,6 +1,6 @@
 """Records as points in a space where distance and small steps mean something, and back."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -141,12 +141,19 @@ class RecordEncoding:
         return {"columns": self.columns, "frame_columns": self.frame_columns}
 
     @classmethod
-    def learn(cls, X: Inputs, categorical: Collection[Hashable] = ()) -> "RecordEncoding":
-        """Learn scales and categories from records."""
+    def learn(
+        cls,
+        X: Inputs,
+        categorical: Collection[Hashable] = (),
+        more: Sequence[np.ndarray] = (),
+    ) -> "RecordEncoding":
+        """Learn scales and categories from records, and where they are arrays from more."""
         columns: list[NumberColumn | CategoryColumn] = []
         start = 0
         for position, name in enumerate(column_names(X)):
             values = column_at(X, position)
+            if more:
+                values = np.concatenate([values, *(part[:, position] for part in more)])
             make = _category_column if name in categorical or is_category(values) else _number
             column = make(name, start, values)
             columns.append(column)

@@ -24,6 +24,9 @@ from tapas.models._inputs import (
     some_rows,
 )
 
+WIDE = 8  # bytes of a number that is no narrower than float64
+ROWS_AT_ONCE = 1_024  # gathered together, so that no second copy is made
+
 
 @dataclass(frozen=True, eq=False)
 class Records:
@@ -31,8 +34,9 @@ class Records:
 
     Attributes
     ----------
-    X : ndarray of float64 (n, d), or DataFrame
-        NaN or missing where a value is unknown; the model must accept that.
+    X : ndarray (n, d), or DataFrame
+        Numbers of less than eight bytes (pixels, say) keep their type, others are float64. NaN or
+        missing where a value is unknown; the model must accept that.
     y : ndarray (n,)
         Class labels of any type.
     categorical : tuple
@@ -90,6 +94,20 @@ class Records:
         where = np.flatnonzero(where) if where.dtype == bool else where.astype(np.intp)
         return replace(self, X=some_rows(self.X, where), y=self.y[where])
 
+    def splice(self, other: "Records", rows: np.ndarray) -> "Records":
+        """Gather by position from these records followed by those of another."""
+        if self.is_frame or other.is_frame or self.columns != other.columns:
+            return self.concat(other).take(rows)
+        X = np.empty((len(rows), len(self.columns)), np.result_type(self.X, other.X))
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            where = rows[start : start + ROWS_AT_ONCE]
+            foreign = where >= len(self)
+            part = X[start : start + ROWS_AT_ONCE]
+            part[~foreign] = self.X[where[~foreign]]
+            part[foreign] = other.X[where[foreign] - len(self)]
+        named = tuple(c for c in self.columns if c in self.categorical + other.categorical)
+        return Records(X, _joined_labels([self.y, other.y])[rows], named)
+
     def concat(self, *others: "Records") -> "Records":
         """These records followed by those of the others, which must have the same columns."""
         if not others:
@@ -113,7 +131,7 @@ class Records:
     def values_of(self, attribute: Hashable) -> np.ndarray:
         """A column as an array; of objects where the inputs are a data frame."""
         column = column_at(self.X, self.columns.index(attribute))
-        return column.to_numpy(dtype=object) if isinstance(column, pd.Series) else column
+        return column.to_numpy(dtype=object) if isinstance(column, pd.Series) else floats(column)
 
     def with_value(self, attribute: Hashable, value: Hashable) -> "Records":
         """The records, all with one value in a column, which keeps or regains its type."""
@@ -146,7 +164,7 @@ class Records:
         values: Column,
         hidden: Mapping[Hashable, ColumnType] | None = None,
     ) -> "Records":
-        X = self.X.copy()
+        X = self.X.copy() if isinstance(self.X, pd.DataFrame) else self.X.astype(np.float64)
         if isinstance(X, pd.DataFrame):
             X[attribute] = values
         else:
@@ -154,9 +172,12 @@ class Records:
         others = {name: dtype for name, dtype in self.hidden.items() if name != attribute}
         return replace(self, X=X, hidden={**others, **(hidden or {})})
 
-    def encoding(self) -> RecordEncoding:
-        """Return the map to scaled numbers and back, learned from these records."""
-        return RecordEncoding.learn(self.X, self.categorical)
+    def encoding(self, *others: "Records") -> RecordEncoding:
+        """Return the map to scaled numbers and back, learned from these records and others."""
+        if others and any(part.is_frame for part in (self, *others)):
+            return self.concat(*others).encoding()
+        named = {name for part in (self, *others) for name in part.categorical}
+        return RecordEncoding.learn(self.X, named, [np.asarray(part.X) for part in others])
 
     def numeric(self) -> np.ndarray:
         """Scaled numbers and one-hot blocks of every record (see `RecordEncoding`)."""
@@ -188,7 +209,9 @@ class Records:
 
 def _checked_array(X: ArrayLike) -> np.ndarray:
     try:
-        values = np.asarray(X, dtype=np.float64)
+        values = np.asarray(X)
+        if values.dtype.kind not in "iuf" or values.dtype.itemsize >= WIDE:
+            values = values.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise SchemaError(
             "X must hold numbers; give records with text or categories as a data frame"
@@ -197,9 +220,9 @@ def _checked_array(X: ArrayLike) -> np.ndarray:
         raise SchemaError(
             f"X must have shape (records, columns), got {values.shape}; one record x is x[None, :]"
         )
-    infinite = np.argwhere(np.isinf(values))
-    if len(infinite):
-        row, column = infinite[0]
+    infinite = np.isinf(values) if values.dtype.kind == "f" else np.zeros(0, dtype=bool)
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
         raise SchemaError(f"X holds {values[row, column]} in row {row}, column {column}")
     return values
 

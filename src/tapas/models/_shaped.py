@@ -54,7 +54,7 @@ class Form:
     @staticmethod
     def rows(X: Formed) -> np.ndarray:
         """Records as rows of numbers."""
-        parts = [part.reshape(len(part), -1).astype(np.float64, copy=False) for part in _parts(X)]
+        parts = [part.reshape(len(part), -1) for part in _parts(X)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def __call__(self, X: Inputs) -> Formed:
@@ -63,7 +63,7 @@ class Form:
         for shape, name, (low, high) in zip(self.shapes, self.types, self.ranges, strict=True):
             width, dtype = int(np.prod(shape, dtype=int)), np.dtype(name)
             part = rows[:, start : start + width].reshape(len(rows), *shape)
-            if dtype.kind in "iu":
+            if dtype.kind in "iu" and part.dtype != dtype:
                 whole = np.rint(part)
                 part = np.where(whole == part, whole, whole.clip(low, high)).astype(dtype)
             parts.append(part)

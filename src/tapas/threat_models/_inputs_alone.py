@@ -1,25 +1,26 @@
 """What the records themselves tell of a secret, without the model: the baseline of every result."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
 from tapas.metrics import auc
 from tapas.models import Classifier, Records
+from tapas.threat_models._standardised import Standardised
 
 FOLDS = 4
 MOST_ROWS = 5_000  # that a classifier learns from
-MOST_PROJECTED = 600
 MOST_PLACES = 60  # more numbers than these are reduced to as many
 FEWEST = 4 * FOLDS
-COLUMNS_AT_ONCE = 64
 
 
 def told_by_inputs(
-    records: Records, codes: np.ndarray, num_values: int, *, rng: np.random.Generator
+    parts: Sequence[Records], codes: np.ndarray, num_values: int, *, rng: np.random.Generator
 ) -> np.ndarray | None:
     """Probability of each value of the secret, from inputs and class alone: (records, values).
+
+    Records may come in several parts, one after the other.
 
     Every record is judged by classifiers that did not see it. Of a class table, a linear model, a
     boosted one and the mean of the last two, the one that tells most is taken; where none tells
@@ -31,10 +32,10 @@ def told_by_inputs(
     import threadpoolctl
 
     with threadpoolctl.threadpool_limits(1):  # so that results do not hang on the machine
-        by_class, by_all = _numbers(records)
+        by_class, by_all = _numbers(parts)
         folds = _folds(codes, rng)
         tried = [_cross_fitted(_linear, by_class, codes, folds, num_values, rng)]
-        if records.columns:
+        if parts[0].columns:
             fits = (_cross_fitted(make, by_all, codes, folds, num_values, rng) for make in _ALL)
             linear, boosted = fits
             tried += [linear, boosted, (linear + boosted) / 2]
@@ -44,32 +45,24 @@ def told_by_inputs(
     return found if _quality(found, codes, num_values) > enough else alike
 
 
-def _numbers(records: Records) -> tuple[np.ndarray, np.ndarray]:
+def _numbers(parts: Sequence[Records]) -> tuple[np.ndarray, np.ndarray]:
     """The class as numbers, and class and inputs together."""
-    classes = pd.get_dummies(pd.Series(records.y).astype(object)).to_numpy(dtype=float)
-    inputs = records.numeric()
-    mean, spread = inputs.mean(axis=0), _spread(inputs)
-    inputs -= mean
-    inputs /= np.maximum(spread, 1e-9)
-    if inputs.shape[1] > MOST_PLACES:
-        inputs = _reduced(inputs)
-    return classes, np.concatenate([inputs, classes], axis=1)
+    labels = np.concatenate([part.y.astype(object) for part in parts])
+    classes = pd.get_dummies(pd.Series(labels, dtype=object)).to_numpy(dtype=float)
+    if all(map(_is_plain, parts)):
+        inputs = Standardised.of([np.asarray(part.X) for part in parts])
+    else:
+        inputs = Standardised.of([parts[0].concat(*parts[1:]).numeric()])
+    wide = len(inputs.mean) > MOST_PLACES
+    found = inputs.reduced(MOST_PLACES) if wide else inputs.whole()
+    return classes, np.concatenate([found, classes], axis=1)
 
 
-def _spread(inputs: np.ndarray) -> np.ndarray:
-    """Standard deviations, few columns at a time: of images a copy would weigh."""
-    starts = range(0, inputs.shape[1], COLUMNS_AT_ONCE)
-    parts = [inputs[:, at : at + COLUMNS_AT_ONCE].std(axis=0) for at in starts]
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _reduced(inputs: np.ndarray) -> np.ndarray:
-    """Principal components; of very many columns, of a random projection of them."""
-    if inputs.shape[1] > MOST_PROJECTED:
-        same = np.random.default_rng(0)  # for all games: nothing hangs on it
-        inputs = inputs @ same.normal(size=(inputs.shape[1], MOST_PROJECTED))
-    _, directions = np.linalg.eigh(inputs.T @ inputs)
-    return inputs @ directions[:, -MOST_PLACES:]
+def _is_plain(records: Records) -> bool:
+    """Whether records are numbers and nothing else."""
+    if isinstance(records.X, pd.DataFrame) or records.categorical:
+        return False
+    return records.X.dtype.kind != "f" or not np.isnan(records.X).any()
 
 
 def _folds(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -89,7 +89,7 @@ class ModelAttributeGame(GameDefaults):
         known = codes >= 0
         rng = part_stream(self.seed, Parts.INPUTS_ALONE)
         others = records.drop(self.attribute).take(known)
-        told = told_by_inputs(others, codes[known], len(self.values), rng=rng)
+        told = told_by_inputs([others], codes[known], len(self.values), rng=rng)
         if told is None:
             return None
         told = told[: len(self.targets)]

@@ -221,27 +221,25 @@ class ModelMembershipGame(GameDefaults):
     @cached_property
     def _encoding(self) -> RecordEncoding:
         records = self.candidates.records
-        return (records if self._held is None else records.concat(self._held)).encoding()
+        return records.encoding() if self._held is None else records.encoding(self._held)
 
     @cached_property
     def inputs_alone(self) -> np.ndarray | None:
         """How well members are told from others without the model, by all records there are."""
         if self.coins:
             return None  # a coin made the two sides alike
-        records, members = self._all_sides
         rng = part_stream(self.seed, Parts.INPUTS_ALONE)
-        told = told_by_inputs(records, members, 2, rng=rng)
+        told = told_by_inputs([side.records for side in self._sides], self._members, 2, rng=rng)
         return None if told is None else told[: len(self.candidates), 1]
 
     @property
-    def _all_sides(self) -> tuple[Records, np.ndarray]:
-        """All records whose membership is known to us, the judged first, and that membership."""
-        first, *others = self._sides
-        records = first.records.concat(*(side.records for side in others))
-        return records, np.concatenate([side.members for side in self._sides]).astype(int)
+    def _members(self) -> np.ndarray:
+        """Whether the records of both sides are members: 1 or 0."""
+        return np.concatenate([side.members for side in self._sides]).astype(int)
 
     @property
     def _sides(self) -> list[Candidates[Records]]:
+        """All records whose membership is known to us, the judged first."""
         return [self.candidates] if self.known is None else [self.candidates, self.known]
 
     def about_judged(self) -> pd.DataFrame:
@@ -265,10 +263,11 @@ class ModelMembershipGame(GameDefaults):
 
     def performance(self, subgroups: Sequence[str]) -> pd.DataFrame:
         """How well the model does on members and on others: all, by class and by subgroup."""
-        records, members = self._all_sides
-        parts = {name: records.values_of(name) for name in subgroups}
-        predicted = self.model.predict(records.X)
-        return performance_table(records.y, predicted, members.astype(bool), parts)
+        sides = [side.records for side in self._sides]
+        parts = {name: np.concatenate([one.values_of(name) for one in sides]) for name in subgroups}
+        predicted = np.concatenate([self.model.predict(one.X) for one in sides])
+        labels = np.concatenate([one.y for one in sides])
+        return performance_table(labels, predicted, self._members.astype(bool), parts)
 
     def leaves(self, names: Sequence[str], fewest: int) -> Leaves | None:
         """What the leaves of the model hold of members, by name; None where it shows no trees."""

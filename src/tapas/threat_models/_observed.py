@@ -364,7 +364,7 @@ class _Choice:
         known, judged = split_sides(
             self._given, (keys[0], keys[1]), self.compared.rows, share, seed
         )
-        self.sides = (None if known is None else _unlabelled(known), _unlabelled(judged))
+        self.sides = (known, judged)
         self.dropped = 0
         self.reference = non_members.take(held) if len(held) else None
         if reference is not None:
@@ -404,13 +404,6 @@ def _excess(hits: tuple[np.ndarray, np.ndarray], rows: Sequence[np.ndarray]) -> 
 def _is_labelled(side: TabularDataset) -> bool:
     """Whether rows have labels of their own, not only their position."""
     return list(side.table.index) != list(range(len(side)))
-
-
-def _unlabelled(candidates: Candidates[TabularDataset]) -> Candidates[TabularDataset]:
-    """The candidates without their row labels, which would tell the side that they came from."""
-    records = candidates.records
-    bare = TabularDataset.from_table(records.table.with_index(), records.description)
-    return replace(candidates, records=bare)
 
 
 def _without_copies(reference: TabularDataset, kept: np.ndarray) -> TabularDataset:

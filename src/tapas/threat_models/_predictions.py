@@ -44,10 +44,9 @@ class PredictionsGame(ModelMembershipGame):
     @cached_property
     def inputs_alone(self) -> np.ndarray | None:
         """How well classes alone tell members from others."""
-        judged, members = self._all_sides
-        bare = Records(np.empty((len(judged), 0)), judged.y)
+        bare = [Records(np.empty((len(side), 0)), side.records.y) for side in self._sides]
         rng = part_stream(self.seed, Parts.INPUTS_ALONE)
-        told = told_by_inputs(bare, members, 2, rng=rng)
+        told = told_by_inputs(bare, self._members, 2, rng=rng)
         return None if told is None else told[: len(self.candidates), 1]
 
     def _inside(self, number: int) -> np.ndarray:
