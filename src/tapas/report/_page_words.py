@@ -360,8 +360,7 @@ def _size(findings: Findings) -> str:
     best = findings.best
     if best is None:
         return ""
-    low, _ = leak(best.shared)
-    if low > 0:
+    if findings.shown_by_scores:
         turned = best.shared.auc is not None and best.shared.auc.value < 0.5
         way = "; the attack ranks those with the secret last, which tells as much" if turned else ""
         beyond = ", beyond what the inputs tell" if best.shared.told_by_inputs else ""
@@ -371,7 +370,7 @@ def _size(findings: Findings) -> str:
         return f"{what} is {word}{beyond}: this is not chance{way}{order}."
     if findings.surest is not None:
         return _of_the_surest(findings.surest)
-    if findings.epsilon > 0:
+    if findings.shown_by_certificate:
         return (
             "Over all thresholds the attacks do no better than guessing, but where they are "
             "surest they are right too often for chance."
@@ -383,7 +382,19 @@ def _size(findings: Findings) -> str:
             "Over all records no attack did reliably better than guessing: so few copies hardly "
             "move an average, and are a leak all the same."
         )
-    return f"No attack did reliably better than guessing. {_missed(findings)}".rstrip()
+    said = ["No attack did reliably better than guessing.", _of_one_measure(findings)]
+    return " ".join(part for part in (*said, _missed(findings)) if part)
+
+
+def _of_one_measure(findings: Findings) -> str:
+    """Where one measure excludes guessing, and all of them together do not."""
+    near = any(_leaks(one.shared) for one in findings.audited)
+    if not near and not findings.epsilon > 0:
+        return ""
+    return (
+        f"One measure by itself excludes guessing with {_LEVEL} confidence, but not when the error "
+        f"is shared between all that could show a leak: play more trials to settle it."
+    )
 
 
 def _only_ranks(facts: SummaryFacts) -> bool:
@@ -396,7 +407,7 @@ def _missed(findings: Findings) -> str:
     sizes = [f.fewest_of_a_secret for f in findings.audited if f.is_binary and not f.covers_records]
     if not sizes:
         return ""
-    epsilon = smallest_leak(max(sizes), confidence=findings.shared_confidence)
+    epsilon = smallest_leak(max(sizes), confidence=findings.verdict_confidence)
     if math.isinf(epsilon):
         return "With so few trials even a complete leak would have been missed."
     return (

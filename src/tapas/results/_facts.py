@@ -1,7 +1,7 @@
 """What a summary says, each number with the interval it deserves."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tapas import stats
@@ -49,6 +49,10 @@ class SummaryFacts:
     family: str | None
     fpr: float
     _known: dict[str, Estimate | None] = field(default_factory=dict, repr=False)
+
+    def at(self, confidence: float) -> "SummaryFacts":
+        """The same with another confidence."""
+        return replace(self, confidence=confidence, _known={})
 
     @property
     def attack(self) -> str:

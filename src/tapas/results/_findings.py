@@ -181,19 +181,36 @@ class Findings:
     @property
     def found_over_all(self) -> bool:
         """Whether some attack did so over all trials or records."""
-        return self.best is not None and (leak(self.best.shared)[0] > 0 or self.epsilon > 0)
+        return self.shown_by_scores or self.shown_by_certificate
+
+    @cached_property
+    def ways(self) -> int:
+        """In how many ways a leak can be shown: by scores, a certificate, the highest scores."""
+        return 1 + (self.certificate is not None) + any(one.own.surest for one in self.audited)
+
+    @cached_property
+    def verdict_confidence(self) -> float:
+        """Confidence of each result when all ways to show a leak are to hold together."""
+        return shared_by_audited(self.record, CONFIDENCE, self.ways)
+
+    @cached_property
+    def shown_by_scores(self) -> bool:
+        """Whether scores show a leak for certain."""
+        near = (one.shared for one in self.audited if leak(one.shared)[0] > 0)
+        return any(leak(one.at(self.verdict_confidence))[0] > 0 for one in near)
+
+    @cached_property
+    def shown_by_certificate(self) -> bool:
+        """Whether a certified epsilon shows a leak for certain."""
+        near = (one.shared for one in self.audited if float(one.shared.epsilon or 0) > 0)
+        return any(float(one.at(self.verdict_confidence).epsilon or 0) > 0 for one in near)
 
     @cached_property
     def surest(self) -> Finding | None:
-        """The attack in files whose highest scores are members' more often than chance explains.
-
-        All attacks together are wrong about that with 5 %: a family of its own.
-        """
+        """The attack in files whose highest scores are members' more often than chance explains."""
         tested = [(one.own.surest.p_value, one) for one in self.audited if one.own.surest]
         p_value, found = min(tested, key=lambda one: one[0], default=(1.0, None))
-        if p_value * len(tested) > 1 - CONFIDENCE:
-            return None
-        return found
+        return found if p_value <= 1 - self.verdict_confidence else None
 
     @cached_property
     def copied(self) -> list[AuditedSubject]:
@@ -216,13 +233,16 @@ class Findings:
         return any(finding.covers_records for finding in self.audited)
 
 
-def shared_by_audited(record: AuditRecord, confidence: float) -> float:
-    """Confidence of each interval when all that is said of audited subjects is to hold together."""
+def shared_by_audited(record: AuditRecord, confidence: float, ways: int = 1) -> float:
+    """Confidence of each interval when all that is said of audited subjects is to hold together.
+
+    With `ways` of saying it, each of which may be wrong.
+    """
     number = sum(
         len(judged_summaries(subject)) + 2 * (subject.copies is not None)
         for subject in record.audited
     )
-    return stats.shared_confidence(confidence, max(1, number))
+    return stats.shared_confidence(confidence, ways * max(1, number))
 
 
 def leak(facts: SummaryFacts) -> tuple[float, float]:

@@ -33,10 +33,14 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
             f"{level} confidence. Each bound shares its part of the error between a threshold and "
             f"guesses about the most extreme scores, or comparisons of pairs."
         )
-    if any(finding.own.surest for finding in findings.audited):
+    if findings.ways > 1:
+        highest = any(finding.own.surest for finding in findings.audited)
+        certified = [] if findings.certificate is None else ["the certificate"]
+        ways = [*certified, *(["the highest scores"] if highest else [])]
         said.append(
-            f"Whether the highest scores are members' more often than chance explains is tested "
-            f"for all {each} together with {level} confidence."
+            f"Whether a leak is found at all can be shown by the intervals, or by "
+            f"{' or by '.join(ways)}: for that verdict each is made at "
+            f"{_percent(findings.verdict_confidence)}, so that it holds with {level} confidence."
         )
     if verdict.outcomes:
         levels = ", ".join(sorted({_percent(one.gate.confidence) for one in verdict.outcomes}))
