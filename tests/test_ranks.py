@@ -35,9 +35,24 @@ def test_rank_sum_tests_are_those_of_scipy(tied: bool) -> None:
     for column in range(3, 40):
         mine, secret = scores[:, column], positive[:, column]
         test = reference.mannwhitneyu(
-            mine[secret], mine[~secret], alternative="greater", method="asymptotic"
+            mine[secret], mine[~secret], alternative="two-sided", method="asymptotic"
         )
         assert found[column] == pytest.approx(test.pvalue, rel=1e-12)
+
+
+def test_trials_that_move_against_each_other_are_not_taken_for_independent() -> None:
+    """Of a pair, one release holds somebody else who moves the score, and the other does not."""
+    rng = np.random.default_rng(3)
+    other = rng.normal(size=(40, 600))
+    scores = np.stack([other, -other], axis=1).reshape(80, 600)
+    first = rng.random((40, 600)) < 0.5
+    positive = np.stack([first, ~first], axis=1).reshape(80, 600)
+    groups = np.repeat(np.arange(40), 2)
+    most = 30 + 3 * np.sqrt(600 * 0.05 * 0.95)
+    assert (rank_sum_p_values(scores, positive) < 0.05).sum() > most
+    assert (rank_sum_p_values(scores, positive, groups) < 0.05).sum() <= most
+    told = np.where(positive, 3.0, 0.0) + 0.1 * scores
+    assert (rank_sum_p_values(told, positive, groups) < 1e-6).all()
 
 
 @pytest.mark.parametrize("tied", [False, True])

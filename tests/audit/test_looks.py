@@ -63,3 +63,13 @@ def test_looks_that_may_end_the_trials_share_the_error() -> None:
     assert float(summary_facts(summary).epsilon) == float(
         summary_facts(once, confidence=1 - 0.05 / 4).epsilon
     )
+
+
+def test_looks_that_may_end_the_trials_and_trials_added_later_share_one_error(tmp_path) -> None:
+    attacks = [ClosestDistanceMIA(criterion=("threshold", 0))]
+    stop, spent = StopEarly(claim=Claim(50.0), every=10), 0.0
+    for num_test in (20, 40, 60):
+        Audit(_threat_model(), attacks, 4, num_test, stop_early=stop).run(tmp_path, n_jobs=1)
+        (summary,) = AuditRecord.load(tmp_path).subjects[0].summaries
+        spent += summary.error_share * num_test / 10  # of every look of this run
+    assert spent <= sum(map(look_share, (1, 2, 3))) + 1e-9

@@ -1,5 +1,6 @@
 """Exposure over people: known areas, known p-values, and attacks that say the same of everybody."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,31 @@ def test_the_exposed_are_told_from_the_others() -> None:
     expected = (4 * norm.cdf(1.5 / np.sqrt(2)) + 16 * 0.5) / 20
     assert people.mean.low < expected < people.mean.high
     assert "Of 20 people in gen, 4 are exposed" in people.words()
+
+
+def test_who_is_ranked_last_for_certain_is_exposed_as_well() -> None:
+    found = []
+    for shift in (1.5, -1.5):
+        rng = np.random.default_rng(2)
+        shifts = [shift] * 4 + [0.0] * 16
+        (people,) = exposed(record([summary(rng, s, f"p{n}") for n, s in enumerate(shifts)]))
+        found.append(people.num_exposed)
+        assert set(people.table["target"][:4]) == {"p0", "p1", "p2", "p3"}
+    assert found == [4, 4]
+
+
+def test_people_share_the_error_with_earlier_looks_and_other_subjects() -> None:
+    rng = np.random.default_rng(5)
+    shifts = [0.55] * 6 + [0.0] * 4
+    once = [summary(rng, s, f"p{n}") for n, s in enumerate(shifts)]
+    (first,) = exposed(record(once))
+    (later,) = exposed(record([one.sharing(0.05) for one in once]))
+    assert later.num_exposed < first.num_exposed
+    assert later.mean.low < first.mean.low
+    subject = record(once).subjects[0]
+    both = exposed(AuditRecord("t", {}, "f", 0, (subject, replace(subject, name="other"))))
+    assert (both[0].table["p_value"] >= first.table["p_value"]).all()
+    assert both[0].mean.low < first.mean.low
 
 
 def test_nobody_is_exposed_where_nothing_leaks() -> None:

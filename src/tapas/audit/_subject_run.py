@@ -304,7 +304,7 @@ class SubjectRun:
         """The summaries as one of so many looks of this run, and of those of earlier runs."""
         if not summaries:
             return ()
-        share = min(1 / num_looks, look_share(self.player.ledger.look(self.num_seen)))
+        share = look_share(self.player.ledger.look(self.num_seen)) / num_looks
         return tuple(summary.sharing(share) for summary in summaries)
 
     # -- what is left behind -----------------------------------------------------------------

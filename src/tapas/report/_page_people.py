@@ -127,7 +127,7 @@ def people_figures(people: Sequence[People]) -> list[PageFigure]:
 
 
 def _figure(people: People, name: str) -> PageFigure:
-    ascending = people.table.iloc[::-1]
+    ascending = people.table.sort_values("auc", ignore_index=True)
     areas, certain = ascending["auc"].to_numpy(), ascending["p_value"].to_numpy() <= _CERTAIN
     place = np.arange(1, len(areas) + 1)
     figure = new_figure(6.4, 3.0)
@@ -137,7 +137,7 @@ def _figure(people: People, name: str) -> PageFigure:
     axes.fill_between(place, low, high, color=COLOURS[0], alpha=0.15, linewidth=0, step="mid")
     axes.plot(place[~certain], areas[~certain], "o", color=COLOURS[0], markersize=4)
     axes.plot(place[certain], areas[certain], "^", color=COLOURS[1], markersize=5)
-    axes.set_xlabel("People, from the least to the most exposed")
+    axes.set_xlabel("People, by AUC")
     axes.set_ylabel("AUC")
     axes.set_ylim(min(0.4, areas.min() - 0.02), 1.02)
     figure.tight_layout()

@@ -12,7 +12,9 @@ from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
 from tapas.results._findings import Findings, shared_by_audited
 from tapas.results._measures import MEASURES
 from tapas.results._people import exposed_people
+from tapas.results._performance import gap_over_all
 from tapas.results._rounding import rounded_down, rounded_up
+from tapas.stats import shared_confidence
 
 __all__ = ["GateOutcome", "Verdict", "decide", "dropped_columns", "gate_title"]
 
@@ -255,15 +257,12 @@ def _unlimited_copies(record: AuditRecord, gates: tuple[Gate, ...]) -> tuple[Gat
 
 
 def _judge_gap(record: AuditRecord, gate: Gate) -> GateOutcome:
-    """The gap over all records of every model, with the confidence of the page."""
+    """The gap over all records of every model."""
     gaps = [subject for subject in record.audited if subject.performance is not None]
     if not gaps:
         return _undecided(gate, "there is no model whose training records are known")
-    ends = [
-        (float(str(one.performance["gap_low"][0])), float(str(one.performance["gap_high"][0])), one)
-        for one in gaps
-        if one.performance is not None
-    ]
+    level = shared_confidence(gate.confidence, len(gaps))
+    ends = [(*gap_over_all(one.performance, level), one) for one in gaps if one.performance]
     low, high, worst = max(ends, key=lambda end: (end[0] > gate.at_most, end[1]))
     remedy = "more records whose membership is known would narrow the interval"
     return _outcome(gate, low, high, worst.name, "", remedy)

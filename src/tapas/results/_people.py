@@ -1,5 +1,6 @@
 """How exposed many people are, judged from one pool of releases."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,12 +47,13 @@ class People:
     Attributes
     ----------
     subject, attack : str
-        The attack with the highest mean AUC over people.
+        The attack whose mean AUC over people is furthest from one half, whichever way round.
     mean : Estimate
         That mean. Its interval has 95 % confidence over all attacks, and speaks of other releases
         about the same people.
     table : DataFrame
-        One row per person, most exposed first: ``target``, ``auc`` by that attack; ``low`` and
+        One row per person, most exposed first (AUC furthest from one half): ``target``, ``auc`` by
+        that attack; ``low`` and
         ``high``, between which the AUC of the attack that tells most of this person lies, whichever
         way round it is read; ``epsilon``, which is certified; and ``p_value``, the chance to see as
         much by any of the attacks if nobody were exposed, corrected for the number of attacks and
@@ -113,7 +115,11 @@ class People:
 
 
 def exposed_people(record: AuditRecord, confidence: float = 1 - ALPHA) -> list[People]:
-    """The people of every audited subject that was judged about several of them."""
+    """The people of every audited subject that was judged about several of them.
+
+    What is said of one subject shares its error with what is said of others, and with earlier
+    looks.
+    """
     found = [_people(record, subject, confidence) for subject in record.audited]
     return [people for people in found if people is not None]
 
@@ -136,6 +142,7 @@ def mean_over_people(
     scores, positive = _stacked(mine)
     groups = _groups(mine[0])
     mean, parts = mean_auc_influences(scores, positive, groups)
+    confidence = shared_confidence(confidence, 1, min(one.error_share for one in mine))
     off = float(t.ppf(0.5 + confidence / 2, len(parts) - 1) * np.sqrt((parts**2).sum()))
     if not np.isfinite(off):
         return None
@@ -163,23 +170,28 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
     areas = {attack: column_aucs(*table) for attack, table in tables.items()}
     if any(np.isnan(found).any() for found in areas.values()):
         return None
-    best = max(areas, key=lambda attack: float(areas[attack].mean()))
-    p_values = [rank_sum_p_values(*table) for table in tables.values()]
+    best = max(areas, key=lambda attack: abs(float(areas[attack].mean()) - 0.5))
+    groups = _groups(by_attack[best][0])
+    share = min(one.error_share for mine in by_attack.values() for one in mine)
+    share /= len(record.audited)
+    p_values = [rank_sum_p_values(*table, groups) / share for table in tables.values()]
     table = pd.DataFrame(
         {
             "target": names[0],
             "auc": areas[best],
             **_limits(record, subject, list(by_attack.values()), confidence),
-            "p_value": holm(np.concatenate(p_values)).reshape(len(tables), -1).min(axis=0),
+            "p_value": holm(np.minimum(1, p_values).ravel()).reshape(len(tables), -1).min(axis=0),
         }
     )
-    groups = _groups(by_attack[best][0])
-    mean = _mean_over_people(*tables[best], groups, len(tables))
+    level = shared_confidence(1 - ALPHA, len(tables), share)
+    mean = _mean_over_people(*tables[best], groups, level)
     about = pd.DataFrame(subject.targets or {"target": []})
-    parts = _parts(table, about, *tables[best], groups, len(tables))
+    parts = _parts(table, about, *tables[best], groups, level)
     own = [name for name in about if not name.startswith(SUBGROUP)]
     table = table.merge(about[own], how="left", on="target")
-    ordered = table.sort_values(["auc", "target"], ascending=[False, True], ignore_index=True)
+    table["far"] = (table["auc"] - 0.5).abs()
+    ordered = table.sort_values(["far", "target"], ascending=[False, True], ignore_index=True)
+    ordered = ordered.drop(columns="far")
     return People(subject.name, best, mean, ordered, parts, subject.rare_columns)
 
 
@@ -189,7 +201,7 @@ def _parts(
     scores: np.ndarray,
     positive: np.ndarray,
     groups: np.ndarray,
-    attacks: int,
+    confidence: float,
 ) -> pd.DataFrame:
     """The mean over people of each value of the columns that tell subgroups apart."""
     joined = table[["target"]].merge(about, how="left", on="target")
@@ -201,9 +213,8 @@ def _parts(
     ]
     found = []
     for name, value, people in chosen:
-        mean = _mean_over_people(
-            scores[:, people], positive[:, people], groups, attacks * len(chosen)
-        )
+        level = shared_confidence(confidence, len(chosen))
+        mean = _mean_over_people(scores[:, people], positive[:, people], groups, level)
         found.append((name, value, len(people), mean.value, mean.low, mean.high))
     return pd.DataFrame(found, columns=["slice", "value", "people", "auc", "low", "high"])
 
@@ -242,7 +253,7 @@ def _stacked(summaries: Summaries) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mean_over_people(
-    scores: np.ndarray, positive: np.ndarray, groups: np.ndarray, attacks: int
+    scores: np.ndarray, positive: np.ndarray, groups: np.ndarray, confidence: float
 ) -> Estimate:
     """Mean AUC; groups of releases are drawn again with all people that they are about."""
 
@@ -254,8 +265,9 @@ def _mean_over_people(
         mean,
         scores,
         positive,
-        num_resamples=RESAMPLES,
-        confidence=shared_confidence(1 - ALPHA, attacks),
+        # Some resamples must lie outside the ends, however far out these are.
+        num_resamples=max(RESAMPLES, math.ceil(20 / (1 - confidence))),
+        confidence=confidence,
         groups=groups,
         rng=stream(0),
     )

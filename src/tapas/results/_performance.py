@@ -1,13 +1,13 @@
 """How well a model does on the records that it was trained on, and on others."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from tapas.stats import advantage_interval, clopper_pearson, shared_confidence
 
-__all__ = ["performance_table"]
+__all__ = ["gap_over_all", "performance_table"]
 
 CONFIDENCE = 0.95
 
@@ -56,6 +56,25 @@ def performance_table(
         ]
         table[column] = [float(np.nanmean(of_class)), *of_class[1:]]
     return table
+
+
+def gap_over_all(
+    performance: Mapping[str, Sequence[object]], confidence: float
+) -> tuple[float, float]:
+    """How far the accuracy on all members lies above that on others, at least and at most.
+
+    Parameters
+    ----------
+    performance : mapping of str to sequence
+        Columns of `performance_table`.
+    """
+    counts = []
+    for side in ("train", "test"):
+        both = (performance[f"{side}_{what}"][0] for what in ("accuracy", "records"))
+        share, number = (float(str(value)) for value in both)
+        counts += [round(share * number), int(number)]
+    gap = advantage_interval(*counts, confidence=confidence)
+    return gap.low, gap.high
 
 
 def _accuracies(

@@ -10,20 +10,25 @@ __all__ = ["column_auc_errors", "mean_auc_influences", "rank_sum_p_values"]
 
 
 def rank_sum_p_values(
-    scores: NDArray[np.float64], positive: NDArray[np.bool_]
+    scores: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    groups: NDArray[np.int_] | None = None,
 ) -> NDArray[np.float64]:
-    """Return for each column of scores the chance to see positives rank so high if nothing tells.
+    """Return for each column the chance to see positives rank so high or low if nothing tells.
 
     Parameters
     ----------
     scores, positive
         (trials, columns).
+    groups, optional
+        Trials of one group may depend on each other.
 
     Notes
     -----
-    Assumes: independent trials; on pairs of equal backgrounds it is careful. Guarantees: about
-    uniform where nothing tells, by the normal approximation with corrections for ties and for
-    continuity; 1 where all scores are equal, or there are trials of one class only.
+    Assumes: independent groups. Guarantees: about uniform where nothing tells and trials are
+    independent, by the normal approximation with corrections for ties and for continuity; of
+    groups the larger of that spread and DeLong's over groups counts. 1 where all scores are
+    equal, or there are trials of one class only.
 
     References
     ----------
@@ -39,8 +44,24 @@ def rank_sum_p_values(
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = np.sqrt(inside * outside / 12 * (trials + 1 - ties / (trials * (trials - 1))))
         wins = ranks - inside * (inside + 1) / 2
-        found = scipy.special.ndtr(-(wins - inside * outside / 2 - 0.5) / spread)
+        off = np.maximum(np.abs(wins - inside * outside / 2) - 0.5, 0)
+        found = 2 * scipy.special.ndtr(-off / spread)
+        if groups is not None and len(np.unique(groups)) < trials:
+            found = np.maximum(found, _by_groups(off, scores, positive, groups))
     return np.where((spread > 0) & ~np.isnan(found), found, 1.0)
+
+
+def _by_groups(
+    off: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    groups: NDArray[np.int_],
+) -> NDArray[np.float64]:
+    """Chances of such wins by how much they vary from group to group (Student's t)."""
+    _, inside, outside, offsets = _offsets(scores, positive, groups)
+    spread = np.sqrt(_grouped(offsets, positive, groups)) * inside * outside
+    found = 2 * scipy.special.stdtr(len(np.unique(groups)) - 1, -off / spread)
+    return np.where(np.isnan(found), 0.0, found)
 
 
 def column_auc_errors(
