@@ -59,6 +59,52 @@ def test_facts_are_the_statistics_of_the_summary() -> None:
     assert 0 < float(facts.epsilon) < facts.epsilon.ceiling
 
 
+# 10 positive trials of which 6 are found, 30 negative ones with 3 false alarms
+_COUNTED = ([True] * 10 + [False] * 30, [True] * 6 + [False] * 4 + [True] * 3 + [False] * 27)
+
+
+@pytest.mark.parametrize("dependence", ["independent", "one release", "coins"])
+def test_precision_and_recall_are_exact_shares_of_what_was_counted(dependence: str) -> None:
+    facts = summary_facts(MIAttackSummary(*_COUNTED, dependence=dependence))
+    for name, right, of in (("precision", 6, 9), ("recall", 6, 10)):
+        found = facts.measured(name)
+        assert found.value == right / of
+        assert (found.low, found.high) == pytest.approx(clopper_pearson(right, of, 0.95))
+    assert facts.positive_share == 0.25
+
+
+def test_the_precision_of_pairs_follows_from_limits_of_both_rates() -> None:
+    labels = np.tile([True, False], 50)
+    guesses = np.where(labels, np.arange(100) < 80, np.arange(100) < 20)
+    found = summary_facts(MIAttackSummary(labels, guesses, groups=np.arange(100) // 2))
+    (low, high), (fewest, most) = (clopper_pearson(n, 50, 0.975) for n in (40, 10))
+    ends = (low / (low + most), high / (high + fewest))
+    precision = found.measured("precision")
+    assert precision.value == 0.8
+    assert (precision.low, precision.high) == pytest.approx(ends)
+
+
+def test_gates_limit_precision_and_recall_by_the_ends_of_their_intervals() -> None:
+    found = _record(MIAttackSummary(*_COUNTED, None, "G", "A", "D", "7"))
+    low, high = clopper_pearson(6, 9, 0.95)
+    gates = [Gate("precision", x) for x in (low - 0.01, low + 0.01, high + 0.001)]
+    states = [outcome.state for outcome in decide(found, gates).outcomes]
+    assert states == ["fail", "inconclusive", "pass"]
+    (said, recall) = decide(found, [Gate("precision", 0.2), Gate("recall", 0.2)]).outcomes
+    assert "25% of the trials are positive" in said.words
+    assert (recall.state, recall.low) == ("fail", clopper_pearson(6, 10, 0.95)[0])
+
+
+def test_an_attack_that_guesses_nobody_has_no_precision_and_hides_no_failure() -> None:
+    labels = np.arange(400) % 2 == 0
+    silent = MIAttackSummary(labels, labels & False, labels * 1.0, "G", "silent", "D", "7")
+    (outcome,) = decide(_record(silent), [Gate("precision", 0.6)]).outcomes
+    assert outcome.state == "inconclusive"
+    assert "no guess was positive" in outcome.words
+    (outcome,) = decide(_record(silent, _summary(3.0)), [Gate("precision", 0.6)]).outcomes
+    assert outcome.state == "fail"
+
+
 def test_a_trial_without_a_score_counts_as_the_lowest() -> None:
     labels = [True] * 20 + [False] * 20
     scores = np.concatenate([np.linspace(1, 2, 20), np.linspace(0, 1, 20)])

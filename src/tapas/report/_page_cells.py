@@ -47,8 +47,8 @@ def measure_cell(measure: Measure, finding: Finding, facts: SummaryFacts) -> Cel
     """Return a measure with its interval; where it is not defined, why."""
     estimate = None if measure.fact is None else facts.measured(measure.fact)
     if estimate is None:
-        why = "too few trials" if measure.is_defined_for(finding.summary) else MANY_VALUES
-        return Cell("–", title=why)
+        defined = measure.is_defined_for(finding.summary)
+        return Cell("–", title="too few trials or guesses" if defined else MANY_VALUES)
     text, note = between(estimate, share=measure.is_share)
     hint = _hint(measure, finding, estimate)
     return Cell(text, note, sortable(estimate.value), hint, _mark(measure, estimate))
@@ -57,6 +57,8 @@ def measure_cell(measure: Measure, finding: Finding, facts: SummaryFacts) -> Cel
 def _hint(measure: Measure, finding: Finding, estimate: Estimate) -> str:
     if measure.name == "accuracy":
         return f"{best_guess_words(finding)} is right in {percent(finding.own.chance)}"
+    if measure.name == "precision":
+        return f"{percent(finding.own.positive_share)} of the trials are positive"
     if measure.chance is not None and estimate.high < measure.chance:
         return "below guessing: the scores point the wrong way round"
     return ""

@@ -80,6 +80,11 @@ class SummaryFacts:
         return len(self.summary)
 
     @property
+    def positive_share(self) -> float:
+        """Share of the trials that are positive, which is the precision of guessing."""
+        return float((self.summary.labels == 1).mean())
+
+    @property
     def dependence(self) -> Dependence:
         """How the trials depend on each other."""
         return self.summary.dependence

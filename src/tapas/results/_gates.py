@@ -130,7 +130,7 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
         return _judge_people(record, gate)
     # All attacks and targets are judged together, so each interval shares the error.
     confidence = shared_by_audited(record, gate.confidence)
-    ends, more = [], False
+    ends, undefined, more = [], "", False
     for subject in record.audited:
         for summary in judged_summaries(subject):
             about = f"target {summary.target_id}"
@@ -138,16 +138,16 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
             facts = facts_within(record, subject, summary, confidence=confidence, fpr=gate.fpr)
             interval = _ends(facts, gate)
             if interval is None:
-                return _undecided(
-                    gate,
-                    f"{gate.metric} is not defined for {where} (a secret of more than two "
-                    "values or of one only, or no inputs to compare with): limit accuracy_gain "
-                    "instead",
-                )
+                undefined = undefined or f"{gate.metric} is not defined for {where} {_why(gate)}"
+                continue
             if gate.metric == "accuracy" and facts.accuracy_gain is not None:
                 where += f"; {100 * facts.chance:.3g}% without the release: limit accuracy_gain"
+            if gate.metric == "precision":
+                where += f"; {100 * facts.positive_share:.3g}% of the trials are positive"
             more |= not summary.dependence.is_by_record
             ends.append(_Ends(*interval, where, facts))
+    if undefined and not any(end.is_above(gate) for end in ends):
+        return _undecided(gate, undefined)
     if not ends:
         return _undecided(gate, "nothing was measured")
     worst = _deciding(ends, gate)
@@ -303,6 +303,16 @@ def _ends(facts: SummaryFacts, gate: Gate) -> tuple[float, float] | None:
         found = facts.either_way(measure.fact)
         return None if found is None else (found.low, found.high)
     return (0.0 if facts.epsilon is None else float(facts.epsilon)), math.inf
+
+
+def _why(gate: Gate) -> str:
+    """Why a measure may not be defined."""
+    if gate.metric == "precision":
+        return "(a secret of more than two values or of one only, or no guess was positive)"
+    return (
+        "(a secret of more than two values or of one only, or no inputs to compare with): limit "
+        "accuracy_gain instead"
+    )
 
 
 def _said(outcomes: tuple[GateOutcome, ...]) -> str:

@@ -139,15 +139,6 @@ def _of_worlds(
     return lambda summary, confidence: interval(Worlds.of(summary), confidence)
 
 
-def _unless_paired(
-    interval: Callable[[Worlds, float], Interval],
-) -> Callable[[Any, float], Interval | None]:
-    def unpaired(worlds: Worlds, confidence: float) -> Interval | None:
-        return None if worlds.paired else interval(worlds, confidence)
-
-    return _of_worlds(unpaired)
-
-
 def _auc_gain(summary: Any, confidence: float) -> Interval:
     worlds, inputs = Worlds.of(summary), Worlds.of_inputs(summary)
     way = 1.0 if summary.auc >= 0.5 else -1.0
@@ -341,19 +332,28 @@ MEASURES = (
     Measure(
         name="precision",
         title="Precision",
-        note="Share of the positive guesses that were right",
+        note="Share of the positive guesses that were right; guessing gives the share of positive "
+        "trials among all, with which it rises and falls",
         point=lambda summary: summary.precision,
-        interval=_unless_paired(Worlds.precision),
+        interval=_of_worlds(Worlds.precision),
         resampled=lambda counted: counted.precision,
+        compares_worlds=True,
+        fact="precision",
+        gate="precision",
         of_records=True,
+        is_share=True,
     ),
     Measure(
         name="recall",
         title="Recall",
-        note="The true positive rate under its other name",
+        note="Share of the positive trials that were guessed positive (the true positive rate); "
+        "says nothing without the precision",
         point=lambda summary: summary.recall,
         interval=_of_worlds(Worlds.rate),
         resampled=lambda counted: counted.true_positive_rate,
+        fact="recall",
+        gate="recall",
+        is_share=True,
         of_records=True,
     ),
     _tpr_at(LOW_FPR),

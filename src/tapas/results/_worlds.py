@@ -84,8 +84,19 @@ class Worlds:
         return share(self.alarms, self.num_negative, confidence)
 
     def precision(self, confidence: float) -> Interval:
-        """Share of the positive guesses that are right."""
-        return share(self.hits, self.hits + self.alarms, confidence)
+        """Share of the positive guesses that are right, given how many there are.
+
+        Where the two worlds depend on each other, limits of both rates that hold together give it.
+        """
+        guessed = share(self.hits, self.hits + self.alarms, confidence)
+        if not self.paired or np.isnan(guessed.value):
+            return guessed
+        tpr, fpr = self._both_rates(confidence)
+        return Interval(
+            self._right_share(tpr.low, fpr.high),
+            self._right_share(tpr.high, fpr.low),
+            guessed.value,
+        )
 
     def accuracy(self, confidence: float) -> Interval:
         """Share of right guesses."""
@@ -128,6 +139,10 @@ class Worlds:
         return stats.tpr_at_fpr_interval(
             -self.positive, -self.negative, fpr, confidence=confidence, paired=self.paired
         ).tpr
+
+    def _right_share(self, tpr: float, fpr: float) -> float:
+        hits, alarms = self.num_positive * tpr, self.num_negative * fpr
+        return hits / (hits + alarms)
 
     def _both_rates(self, confidence: float) -> tuple[Interval, Interval]:
         """Exact limits of both rates that hold together, whatever their dependence."""
