@@ -1,5 +1,6 @@
 """What torch brings: data sets, loaders, token numbers, modules that return more than scores."""
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,9 +9,10 @@ from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import LossMIA
-from tapas.errors import MechanismError
+from tapas.errors import MechanismError, SchemaError
 from tapas.models import Records, as_model
 from tapas.threat_models import ModelMIA
+from tapas.threat_models._model_records import as_records, pair
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -103,3 +105,172 @@ def test_modules_of_several_inputs(by_name: bool) -> None:
     with torch.no_grad():
         expected = module(torch.as_tensor(tokens), torch.as_tensor(numbers).float()).softmax(dim=1)
     np.testing.assert_allclose(threat_model.model.predict_proba(rows), expected, atol=1e-6)
+
+
+# -- which records a loader gives ------------------------------------------------------------------
+
+DATA = torch.utils.data
+
+
+def whole_set(size: int = 30) -> "torch.utils.data.TensorDataset":
+    numbers = torch.arange(size)
+    return DATA.TensorDataset(numbers[:, None].double(), numbers % 2)
+
+
+def rows_of(given: object) -> list[int]:
+    """Which rows of `whole_set` are records."""
+    return as_records(given, "members").X[:, 0].astype(int).tolist()
+
+
+class EverySecond:
+    """A sampler of somebody's own, in batches."""
+
+    def __iter__(self) -> Iterator[list[int]]:
+        yield from ([start, start + 2] for start in range(0, 28, 4))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"sampler": DATA.SubsetRandomSampler(range(5, 15))}, range(5, 15)),
+        ({"sampler": DATA.SequentialSampler(range(12)), "batch_size": None}, range(12)),
+        ({"shuffle": True, "batch_size": 7}, range(30)),
+        ({"shuffle": True, "batch_size": 7, "drop_last": True}, range(30)),
+        ({"shuffle": False, "batch_size": 7, "drop_last": True}, range(28)),
+        ({"batch_sampler": EverySecond()}, range(0, 28, 2)),
+    ],
+)
+def test_records_of_a_loader_are_those_that_it_gives(options: dict, expected: range) -> None:
+    generator = torch.Generator()
+    loader = DATA.DataLoader(whole_set(), **options, generator=generator)
+    before = torch.get_rng_state(), generator.get_state()
+    assert rows_of(loader) == list(expected)
+    assert all(map(torch.equal, before, (torch.get_rng_state(), generator.get_state())))
+    given = [int(one) for batch in loader for one in np.ravel(batch[0])]
+    if not (options.get("shuffle") and options.get("drop_last")):
+        assert sorted(given) == list(expected)
+
+
+def test_a_part_of_a_data_set_is_that_part() -> None:
+    assert rows_of(DATA.Subset(whole_set(), [4, 2, 9])) == [4, 2, 9]
+    assert rows_of(DATA.DataLoader(DATA.Subset(whole_set(), [4, 2, 9]), shuffle=True)) == [4, 2, 9]
+
+
+def test_no_more_members_than_the_loader_gives() -> None:
+    rng = np.random.default_rng(0)
+    features, classes = rng.normal(size=(500, 3)), rng.integers(0, 2, 500)
+    data = DATA.TensorDataset(torch.tensor(features[:300]), torch.tensor(classes[:300]))
+    loader = DATA.DataLoader(data, sampler=DATA.SubsetRandomSampler(range(150)))
+    tree = DecisionTreeClassifier(random_state=0).fit(features[:150], classes[:150])
+    threat_model = ModelMIA(tree, loader, (features[300:], classes[300:]), known_share=0.0, seed=0)
+    assert (threat_model.judged_records()["source"] == "members").sum() == 150
+
+
+class Endless:
+    def __iter__(self) -> Iterator[int]:
+        while True:
+            yield 0
+
+
+class Stream(torch.utils.data.IterableDataset):
+    def __iter__(self) -> Iterator[tuple[np.ndarray, int]]:
+        yield np.zeros(2), 0
+
+
+class StreamOfKnownLength(Stream):
+    def __len__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            DATA.DataLoader(whole_set(), sampler=DATA.WeightedRandomSampler(np.ones(30), 30)),
+            "Subset",
+        ),
+        (
+            DATA.DataLoader(whole_set(), sampler=DATA.RandomSampler(range(30), num_samples=9)),
+            "Subset",
+        ),
+        (DATA.DataLoader(whole_set(), sampler=Endless()), "never ends"),
+        (DATA.DataLoader(Stream()), "Stream gives records one after the other"),
+        (DATA.DataLoader(StreamOfKnownLength()), "Subset"),
+        (Stream(), "a pair"),
+        (StreamOfKnownLength(), "give a pair"),
+        (DATA.TensorDataset(torch.zeros(0, 2), torch.zeros(0)), "empty"),
+        (DATA.TensorDataset(torch.zeros(4, 2)), "class"),
+    ],
+)
+def test_loaders_that_do_not_say_whom_they_give_are_refused(given: object, words: str) -> None:
+    with pytest.raises(SchemaError, match=words):
+        as_records(given, "members")
+
+
+# -- items of several inputs, or by name -----------------------------------------------------------
+
+
+class Items:
+    """A data set of whatever is listed."""
+
+    def __init__(self, items: list) -> None:
+        self.items = items
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, number: int) -> object:
+        return self.items[number]
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_items_of_several_inputs_are_records(by_name: bool) -> None:
+    rng = np.random.default_rng(0)
+    tokens, numbers = rng.integers(0, 20, (80, 5)), rng.normal(size=(80, 4)).astype(np.float32)
+    y, module = rng.integers(0, 2, 80), OfTwoInputs()
+    tensors = [torch.tensor(tokens), torch.tensor(numbers), torch.tensor(y)]
+    names = ("tokens", "numbers", "labels")
+    items = list(zip(*tensors, strict=True))
+    data = Items([dict(zip(names, one, strict=True)) for one in items] if by_name else items)
+    inside, outside = DATA.Subset(data, range(40)), DATA.Subset(data, range(40, 80))
+    plain = {"tokens": tokens, "numbers": numbers} if by_name else (tokens, numbers)
+    sides = [
+        (
+            {k: v[part] for k, v in plain.items()} if by_name else tuple(v[part] for v in plain),
+            y[part],
+        )
+        for part in (slice(0, 40), slice(40, 80))
+    ]
+    summaries = []
+    for members, others in ((inside, DATA.DataLoader(outside, shuffle=True)), sides):
+        threat_model, attack = ModelMIA(module, members, others, seed=0), LossMIA()
+        attack.train(threat_model)
+        summaries.append(threat_model.test(attack))
+    np.testing.assert_array_equal(summaries[0].scores, summaries[1].scores)
+
+
+@pytest.mark.parametrize(
+    ("items", "words"),
+    [
+        (
+            [{"input_ids": [1, 2, 3], "label": 0}, {"input_ids": [1], "label": 1}],
+            "'input_ids'.*pad",
+        ),
+        ([([1, 2], 0), ([1], 1)], "pad"),
+        ([{"input_ids": [1, 2], "kind": 0}], "'labels', 'label'.*holds 'input_ids', 'kind'"),
+        ([{"text": "a b", "input_ids": [1, 2], "label": 0}], "'text' hold no numbers"),
+        ([3, 4], "got int"),
+    ],
+)
+def test_items_that_are_no_records_are_refused(items: list, words: str) -> None:
+    with pytest.raises(SchemaError, match=words):
+        as_records(Items(items), "members")
+
+
+def test_one_input_by_name_stands_for_itself() -> None:
+    data = Items([{"pixels": np.full((2, 2), number), "label": number} for number in range(3)])
+    images, classes = pair(data, "members")
+    assert images.shape == (3, 2, 2)
+    assert classes.tolist() == [0, 1, 2]
+    texts, _ = pair(Items([("some words", 0), ("others", 1)]), "members")
+    assert texts.tolist() == ["some words", "others"]

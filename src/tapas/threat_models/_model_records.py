@@ -1,7 +1,7 @@
 """Records that are given to a threat model about a trained model."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,18 +10,9 @@ from numpy.typing import ArrayLike
 from tapas._validate import listing
 from tapas.errors import SchemaError
 from tapas.models import Records, is_sparse
+from tapas.threat_models._labelled_items import LabelledItems, Loader, items_of
 
-
-@runtime_checkable
-class LabelledItems(Protocol):
-    """A data set of torch, or anything that gives (inputs, class) by number."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, number: int, /) -> Sequence[ArrayLike]: ...
-
-
-RecordsLike = Records | tuple[Any, ArrayLike] | Sequence[Any] | LabelledItems
+RecordsLike = Records | tuple[Any, ArrayLike] | Sequence[Any] | LabelledItems | Loader
 
 
 def as_records(given: RecordsLike, name: str) -> Records:
@@ -31,19 +22,17 @@ def as_records(given: RecordsLike, name: str) -> Records:
 
 def pair(given: RecordsLike, name: str) -> tuple[Any, np.ndarray]:
     """Inputs, in whatever form, and classes."""
-    items: Any = getattr(given, "dataset", given)  # that of a data loader
-    if isinstance(items, (tuple, list)) and len(items) == 2:
-        X, y = items
+    if isinstance(given, (tuple, list)) and len(given) == 2:
+        X, y = given
         return _inputs(X, name), np.asarray(y)
     refused = (tuple, list, str, np.ndarray, pd.DataFrame, pd.Series)
-    if isinstance(items, refused) or not isinstance(items, LabelledItems):
+    if isinstance(given, refused) or not isinstance(given, (Loader, LabelledItems)):
         raise SchemaError(
-            f"{name} must be a pair (X, y), a data set of such pairs or tapas.models.Records, got "
-            f"{type(given).__name__}"
+            f"{name} must be a pair (X, y), a data set of such pairs with a length and numbered "
+            f"items, a loader of one, or tapas.models.Records, got {type(given).__name__}"
         )
-    rows = [items[number] for number in range(len(items))]
-    X = np.stack([np.asarray(row[0]) for row in rows])
-    return X, np.asarray([np.asarray(row[1]).item() for row in rows])
+    X, y = items_of(given, name)
+    return (X if isinstance(X, (dict, tuple)) else _inputs(X, name)), y
 
 
 def _inputs(X: Any, name: str) -> Any:
