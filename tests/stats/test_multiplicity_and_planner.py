@@ -8,12 +8,14 @@ from scipy import stats as reference
 
 from tapas.errors import StatisticsError
 from tapas.stats import (
+    auc_interval,
     audit_power,
     epsilon_lower_bound,
     holm,
     look_share,
     runs_needed,
     shared_confidence,
+    smallest_area,
     smallest_leak,
 )
 
@@ -91,3 +93,15 @@ def test_the_smallest_leak_is_where_the_power_is_reached():
     assert audit_power(rate, 1 - rate, 0.0, 200) == pytest.approx(0.9, abs=0.01)
     assert smallest_leak(2000) < epsilon < smallest_leak(200, confidence=0.999)
     assert smallest_leak(2) == math.inf
+
+
+def test_the_smallest_area_is_found_nine_times_in_ten() -> None:
+    area = smallest_area(150, 300)
+    rng, shift = np.random.default_rng(0), np.sqrt(2) * reference.norm.ppf(area)
+    found = 0
+    for _ in range(300):
+        interval = auc_interval(rng.normal(shift, 1, 150), rng.normal(size=300))
+        found += interval.low > 0.5
+    assert abs(found / 300 - 0.9) < 3 * np.sqrt(0.09 / 300) + 0.02
+    assert smallest_area(1500, 3000) < area < smallest_area(150, 300, confidence=0.999)
+    assert smallest_area(2, 2) == math.inf

@@ -18,7 +18,7 @@ from tapas.results import (
     rounded,
     rounded_down,
 )
-from tapas.stats import Dependence, negatives_needed, smallest_leak
+from tapas.stats import Dependence, negatives_needed, smallest_area, smallest_leak
 
 __all__ = [
     "Banner",
@@ -380,8 +380,8 @@ def _size(findings: Findings) -> str:
     if findings.copied:
         return (
             "Over all records no attack did reliably better than guessing: so few copies hardly "
-            "move an average, and are a leak all the same."
-        )
+            f"move an average, and are a leak all the same. {_missed(findings)}"
+        ).rstrip()
     said = ["No attack did reliably better than guessing.", _of_one_measure(findings)]
     return " ".join(part for part in (*said, _missed(findings)) if part)
 
@@ -391,9 +391,10 @@ def _of_one_measure(findings: Findings) -> str:
     near = any(_leaks(one.shared) for one in findings.audited)
     if not near and not findings.epsilon > 0:
         return ""
+    more = "records" if findings.covers_records else "trials"
     return (
         f"One measure by itself excludes guessing with {_LEVEL} confidence, but not when the error "
-        f"is shared between all that could show a leak: play more trials to settle it."
+        f"is shared between all that could show a leak: more {more} would settle it."
     )
 
 
@@ -406,7 +407,7 @@ def _missed(findings: Findings) -> str:
     """Return which leak such an audit finds nine times in ten, so that smaller ones are missed."""
     sizes = [f.fewest_of_a_secret for f in findings.audited if f.is_binary and not f.covers_records]
     if not sizes:
-        return ""
+        return _missed_of_records(findings)
     epsilon = smallest_leak(max(sizes), confidence=findings.verdict_confidence)
     if math.isinf(epsilon):
         return "With so few trials even a complete leak would have been missed."
@@ -414,6 +415,24 @@ def _missed(findings: Findings) -> str:
         f"With as many trials a leak that lets an attacker guess right in "
         f"{percent(1 / (1 + math.exp(-epsilon)))} of the trials (epsilon {rounded(epsilon)}) would "
         "have been found nine times in ten; a smaller one may have been missed."
+    )
+
+
+def _missed_of_records(findings: Findings) -> str:
+    """The same where records of one release or model were judged."""
+    alone = [f for f in findings.audited if f.is_binary and f.own.dependence.is_by_record]
+    if not alone:
+        return ""
+    level = findings.verdict_confidence
+    area = min(
+        smallest_area(len(f.summary) - f.num_negative, f.num_negative, confidence=level)
+        for f in alone
+    )
+    if math.isinf(area):
+        return "With so few records even a complete leak would have been missed."
+    return (
+        f"With as many records an attack whose AUC is {rounded(area)} would have been found "
+        "about nine times in ten; less, or a leak of few records, may have been missed."
     )
 
 

@@ -31,7 +31,7 @@ from tapas.stats._operating_point import (
     negatives_needed,
     tpr_at_fpr_interval,
 )
-from tapas.stats._planner import audit_power, runs_needed, smallest_leak
+from tapas.stats._planner import audit_power, runs_needed, smallest_area, smallest_leak
 from tapas.stats._portfolio import Certificate, certificate
 from tapas.stats._selection import (
     ThresholdChoice,
@@ -83,6 +83,7 @@ __all__ = [
     "select_threshold",
     "shared_confidence",
     "simultaneous_upper_limits",
+    "smallest_area",
     "smallest_leak",
     "top_scores",
     "tpr_at_fpr_interval",

@@ -89,15 +89,15 @@ def column_auc_errors(
     """
     area, inside, outside, off = _offsets(scores, positive, groups)
     with np.errstate(divide="ignore", invalid="ignore"):
-        usual = _independent(area, inside, outside)
+        usual = hanley_mcneil(area, inside, outside)
         grouped = _grouped(off, positive, groups)
     known = np.isfinite(grouped) & np.isfinite(usual) & (usual > 0)
     factor = grouped[known].mean() / usual[known].mean() if known.any() else 1.0
     return np.sqrt(usual * factor)
 
 
-def _independent(
-    area: NDArray[np.float64], inside: NDArray[np.int_], outside: NDArray[np.int_]
+def hanley_mcneil(
+    area: NDArray[np.float64], inside: NDArray[np.int_] | int, outside: NDArray[np.int_] | int
 ) -> NDArray[np.float64]:
     """Hanley and McNeil's variance; half a pair keeps it from being 0 at the ends."""
     pairs = inside * outside

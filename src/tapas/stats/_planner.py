@@ -8,15 +8,17 @@ from numpy.typing import NDArray
 
 from tapas._validate import check_probability
 from tapas.errors import StatisticsError
+from tapas.stats._auc_columns import hanley_mcneil
 from tapas.stats._buehler import outcome_boundary
 from tapas.stats._clopper_pearson import epsilon_from_limits
 from tapas.stats._counts import check_level
 from tapas.stats._intervals import upper_limit
 
-__all__ = ["audit_power", "runs_needed", "smallest_leak"]
+__all__ = ["audit_power", "runs_needed", "smallest_area", "smallest_leak"]
 
 _MOST = 10_000_000
 _LARGEST_LEAK = 30.0
+_LARGEST_AREA = 0.999
 _HALVINGS = 20
 
 
@@ -121,6 +123,33 @@ def smallest_leak(num_trials: int, *, confidence: float = 0.95, power: float = 0
 
     low, high = 0.0, _LARGEST_LEAK
     if num_trials < 1 or not shown(high):
+        return math.inf
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if shown(middle) else (middle, high)
+    return high
+
+
+def smallest_area(
+    positives: int, negatives: int, *, confidence: float = 0.95, power: float = 0.9
+) -> float:
+    """Return the AUC above one half that so many scores of either side tell from one half.
+
+    Notes
+    -----
+    Assumes: independent records. Guarantees: about; a two-sided interval (normal, with Hanley and
+    McNeil's error) excludes one half with probability `power` at the value returned, less often
+    below it; infinity where even an AUC of almost 1 would be missed.
+    """
+    check_probability(power, "power", open_interval=True)
+    reach = -scipy.special.ndtri(check_level(confidence) / 2)
+
+    def shown(area: float) -> bool:
+        error = math.sqrt(hanley_mcneil(np.array(area), positives, negatives))
+        return bool(scipy.special.ndtr((area - 0.5) / error - reach) >= power)
+
+    low, high = 0.5, _LARGEST_AREA
+    if min(positives, negatives) < 2 or not shown(high):
         return math.inf
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
