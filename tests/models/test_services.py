@@ -95,6 +95,36 @@ def test_attacks_see_what_is_shown_of_audited_and_shadow_models(
     assert threat_model.test(attack).auc > 0.6
 
 
+@pytest.mark.parametrize("missing", [0.0, np.nan])
+@pytest.mark.parametrize("top", [1, 2])
+def test_services_that_show_the_largest_scores_only(
+    forest: RandomForestClassifier, missing: float, top: int
+) -> None:
+    X, y = table()
+
+    def service(X: np.ndarray) -> np.ndarray:
+        scores = forest.predict_proba(X)
+        rank = scores.argsort(axis=1, kind="stable").argsort(axis=1)
+        return np.where(rank >= 3 - top, scores, missing)
+
+    sides = (X[:SIDE], y[:SIDE]), (X[SIDE:], y[SIDE:])
+    with pytest.raises(MechanismError, match=r"shown=Shown\(top=1\)"):
+        RemoteModel(service, [0, 1, 2]).predict_proba(X)
+    for model in (RemoteModel(service, [0, 1, 2]), as_model(service, [0, 1, 2])):
+        shown = ModelMIA(model, *sides, shown=Shown(top=top), seed=0).model
+        expected = Shown(top=top).of(forest.predict_proba(X))
+        np.testing.assert_allclose(shown.predict_proba(X), expected)
+        rows = forest.predict_proba(X)
+        assert (rows[np.arange(len(X)), shown.predict_codes(X)] == rows.max(axis=1)).all()
+
+
+@pytest.mark.parametrize("answer", [[3.0, 0.0, 0.0], [0.9, 0.8, 0.0], [0.0, np.nan, 0.0]])
+def test_what_is_no_part_of_probabilities_is_refused(answer: list[float]) -> None:
+    model = ShownModel(as_model(lambda X: np.array([answer] * len(X)), [0, 1, 2]), Shown(top=1))
+    with pytest.raises(MechanismError, match="the model's probabilities are"):
+        model.predict_proba(np.zeros((2, 1)))
+
+
 def test_labels_show_no_scores(forest: RandomForestClassifier) -> None:
     with pytest.raises(AccessError, match="labels only"):
         ShownModel(as_model(forest.predict, [0, 1, 2], outputs="labels"), Shown(top=1))

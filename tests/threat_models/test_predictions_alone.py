@@ -210,6 +210,36 @@ def test_a_column_that_no_class_is_called_by_is_no_score(
     assert "--drop" in told
 
 
+@pytest.mark.parametrize("name", ["yes", "p_yes", "score", "Probability", "prob_positive"])
+def test_one_column_is_the_probability_of_a_class(said: dict[str, np.ndarray], name: str) -> None:
+    frame = pd.DataFrame({"member": said["members"], "label": said["labels"]})
+    found = PredictionsMIA.from_frame(frame.assign(**{name: said["scores"][:, 1]}), seed=0)
+    numbers = np.arange(2 * SIZE)[:, None]
+    position = found.model.classes.tolist().index("yes")
+    asked = found.model.predict_proba(numbers)[:, position]
+    np.testing.assert_allclose(asked, said["scores"][:, 1])
+
+
+@pytest.mark.parametrize("name", ["loss", "age"])
+def test_one_column_of_something_else_is_refused(said: dict[str, np.ndarray], name: str) -> None:
+    frame = pd.DataFrame({"member": said["members"], "label": said["labels"], name: 0.3})
+    with pytest.raises(SchemaError, match=rf"'score'.*there are '{name}'.*--drop"):
+        PredictionsMIA.from_frame(frame)
+
+
+def test_the_predicted_class_and_its_confidence_are_scores(said: dict[str, np.ndarray]) -> None:
+    best = said["scores"].argmax(axis=1)
+    frame = pd.DataFrame({"member": said["members"], "label": said["labels"]}).assign(
+        predicted=np.array(["no", "yes"])[best], confidence=said["scores"].max(axis=1)
+    )
+    found = summary(PredictionsMIA.from_frame(frame, seed=0), LossMIA())
+    expected = summary(PredictionsMIA(**_plain(said), seed=0), LossMIA())  # two classes: the same
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-9)
+    frame.loc[7, "confidence"] = 98
+    with pytest.raises(SchemaError, match=r"'confidence' must be .* row 7 holds .*98"):
+        PredictionsMIA.from_frame(frame)
+
+
 def test_a_model_that_was_trained_on_others_is_at_chance() -> None:
     found = []
     for seed in range(8):

@@ -67,7 +67,7 @@ class CallableModel(Model):
                 f"{self.label} has {len(self.classes)} classes and returned an array of shape "
                 f"{raw.shape}"
             )
-        return self.classes[scores.argmax(axis=1)]
+        return self.classes[np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1)]
 
     def _gives_labels(self, raw: np.ndarray) -> bool:
         if self._outputs is not None:

@@ -221,20 +221,26 @@ class Model(ABC):
 
 
 def checked_probabilities(
-    raw: ArrayLike, rows: int, classes: np.ndarray, *, first_row: int = 0
+    raw: ArrayLike, rows: int, classes: np.ndarray, *, first_row: int = 0, partly: bool = False
 ) -> np.ndarray:
-    """Return `raw` as float64 probabilities of shape (rows, classes), or say which row is wrong."""
+    """Return `raw` as float64 probabilities of shape (rows, classes), or say which row is wrong.
+
+    Where they are shown `partly`, rows may sum to less than one, and what is missing is zero.
+    """
     probabilities = np.asarray(raw, dtype=np.float64)
     if probabilities.shape != (rows, len(classes)):
         raise MechanismError(
             f"a model of {len(classes)} classes must return probabilities of shape "
             f"{(rows, len(classes))} for {rows} records, got {probabilities.shape}"
         )
+    if partly:
+        probabilities = np.where(np.isnan(probabilities), 0.0, probabilities)
     _refuse(~np.isfinite(probabilities), probabilities, "not finite", first_row)
     outside = (probabilities < -SUM_TOLERANCE) | (probabilities > 1 + SUM_TOLERANCE)
     _refuse(outside, probabilities, "outside [0, 1]", first_row)
     sums = probabilities.sum(axis=1, keepdims=True)
-    off = np.abs(sums - 1.0) > sum_tolerance(probabilities, SUM_TOLERANCE)
+    tolerance = sum_tolerance(probabilities, SUM_TOLERANCE)
+    off = (sums > 1.0 + tolerance) | (sums <= (0.0 if partly else 1.0 - tolerance))
     _refuse(off, probabilities, "not summing to one", first_row)
     return probabilities.clip(0.0, 1.0)
 
@@ -245,5 +251,6 @@ def _refuse(wrong: np.ndarray, probabilities: np.ndarray, fault: str, first_row:
         raise MechanismError(
             f"the model's probabilities are {fault} in {len(where)} rows, the first is row "
             f"{first_row + where[0]}: {listing(probabilities[where[0]].tolist())}. If the model "
-            f"returns logits, wrap it with as_model(..., outputs='logits')"
+            f"returns logits, wrap it with as_model(..., outputs='logits'); if it shows its "
+            f"largest scores only, say shown=Shown(top=1), or as many as there are"
         )

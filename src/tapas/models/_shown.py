@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from tapas._validate import check_count
 from tapas.models._access import Access, AccessError
 from tapas.models._inputs import Inputs
-from tapas.models._model import Model
+from tapas.models._model import Model, checked_probabilities
 from tapas.models._trainer import Trainer
 from tapas.models._training_plan import TrainingPlan
 from tapas.models._views import ModelView
@@ -23,7 +23,8 @@ class Shown:
     ----------
     top : int, optional
         The so many largest scores, with their classes; 1 is the predicted class with its
-        confidence. What is left is taken to be spread evenly over the other classes.
+        confidence. What is left is taken to be spread evenly over the other classes. A model
+        that shows no more itself gives zero or NaN for the others.
     decimals : int, optional
         To so many decimals.
     """
@@ -65,11 +66,15 @@ class ShownModel(ModelView):
     def __init__(self, model: Model, shown: Shown) -> None:
         if not model.access.shows(Access.SCORES):
             raise AccessError(f"{model.label} shows labels only: there are no scores to show")
-        super().__init__(model, access=Access.SCORES, batch_size=None)
+        size = None if shown.top is None else model.batch_size
+        super().__init__(model, access=Access.SCORES, batch_size=size)
         self._shown = shown
 
     def _scores(self, X: Inputs) -> np.ndarray:
-        return self._shown.of(self._model.predict_proba(X))
+        if self._shown.top is None:
+            return self._shown.of(self._model.predict_proba(X))
+        seen = self._model.answered(X, len(X))  # a service may show no more than that itself
+        return self._shown.of(checked_probabilities(seen, len(X), self.classes, partly=True))
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,10 @@ from tapas._files import DAMAGED_NPZ, refuse_bomb
 from tapas._validate import listing
 from tapas.datasets import DataDescription, TabularDataset, locate, read_file
 from tapas.errors import SchemaError
+from tapas.models import Shown
 
-PREDICTED = "predicted"
+PREDICTED, CONFIDENCE = "predicted", "confidence"
+SINGLE = {"p", "prob", "probability", "score", "scores"}  # of the second of two classes
 PREFIXES = ("p_", "score_", "prob_")
 YES = {"1", "1.0", "true", "yes", "y", "in", "member", "train"}
 NO = {"0", "0.0", "false", "no", "n", "out", "non-member", "nonmember", "test"}
@@ -108,16 +110,19 @@ def from_frame(
     rest = [name for name in frame.columns if name not in (member, label)]
     labels = frame[label].to_numpy(dtype=object)
     inside = frame[member]
-    if rest == [PREDICTED]:
+    if set(rest) in ({PREDICTED}, {PREDICTED, CONFIDENCE}):
         predicted = frame[PREDICTED].to_numpy(dtype=object)
         classes = pd.unique(np.concatenate([labels, predicted]))
-        return Predictions.checked(predicted, labels, inside, classes, outputs="labels")
+        if len(rest) == 1:
+            return Predictions.checked(predicted, labels, inside, classes, outputs="labels")
+        scores = _with_confidence(predicted, frame[CONFIDENCE], classes, where)
+        return Predictions.checked(scores, labels, inside, classes, outputs="scores")
     texts = [name for name in rest if not pd.api.types.is_numeric_dtype(frame[name])]
     if texts or not rest:
         raise SchemaError(
             f"{where}: beside {member!r} and {label!r} there must be a column of scores for each "
-            f"class, or one called {PREDICTED!r}; {listing(texts or rest)} hold no numbers: leave "
-            f"out what is no score"
+            f"class, or one called {PREDICTED!r}, alone or with {CONFIDENCE!r}; "
+            f"{listing(texts or rest)} hold no numbers: leave out what is no score"
         )
     classes = _classes_of(rest, labels, where)
     return Predictions.checked(
@@ -125,11 +130,27 @@ def from_frame(
     )
 
 
+def _with_confidence(
+    predicted: np.ndarray, confidence: pd.Series, classes: np.ndarray, where: str
+) -> np.ndarray:
+    """The probability of the predicted class, what is left spread over the others."""
+    given = pd.to_numeric(confidence, errors="coerce").to_numpy(dtype=float)
+    wrong = np.flatnonzero(~((given >= 0) & (given <= 1)))
+    if len(wrong):
+        raise SchemaError(
+            f"{where}: {CONFIDENCE!r} must be the probability of the class in {PREDICTED!r}, from "
+            f"0 to 1; row {wrong[0]} holds {confidence.iloc[wrong[0]]!r}"
+        )
+    seen = np.where(predicted[:, None] == classes, given[:, None], 0.0)
+    return Shown(top=1).of(seen)
+
+
 def _classes_of(columns: list[Hashable], labels: np.ndarray, where: str) -> np.ndarray:
     """The class of each column of scores: by its name, or of one column the second of two."""
     named = {str(value): value for value in pd.unique(labels)}
     found = [named.get(_bare(name), _bare(name)) for name in columns]
-    if len(columns) == 1 and len(named) == 2:
+    single = str(columns[0]).lower() in SINGLE or str(columns[0]).startswith(PREFIXES)
+    if len(columns) == 1 and len(named) == 2 and (single or found[0] in named.values()):
         second = _bare(columns[0])
         last = second if second in named else sorted(named)[-1]
         return np.array([*(v for k, v in named.items() if k != last), named[last]], dtype=object)
@@ -137,8 +158,9 @@ def _classes_of(columns: list[Hashable], labels: np.ndarray, where: str) -> np.n
     if missing:
         raise SchemaError(
             f"{where}: there is no column of scores for the classes {listing(missing)}; columns of "
-            f"scores are called by their class, with or without p_, and there are "
-            f"{listing(columns)}"
+            f"scores are called by their class, with or without p_ (that of the second of "
+            f"two: 'score'), and there are {listing(columns)}: rename them, or leave out "
+            f"(--drop, data.drop) what is no probability"
         )
     strange = [name for name in columns if str(name) == _bare(name) and _bare(name) not in named]
     if strange:

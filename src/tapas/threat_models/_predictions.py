@@ -163,8 +163,9 @@ class PredictionsMIA(GameThreatModel):
         """Read a file.
 
         A table has a column that says who is a member, one of true classes, and a column of scores
-        for each class (called by it, with or without ``p_``) or one called ``predicted``. An
-        ``.npz`` file has the arrays `scores`, `labels`, `members`, and maybe `classes`,
+        for each class (called by it, with or without ``p_``; of two classes one is enough, which
+        may be called ``score``) or one called ``predicted``, maybe with ``confidence``. An ``.npz``
+        file has the arrays `scores`, `labels`, `members`, and maybe `classes`,
         `reference_scores` and `reference_members`.
         """
         found = read_predictions(Path(path), member, label, outputs)
