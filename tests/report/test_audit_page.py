@@ -436,10 +436,10 @@ def test_a_large_audit_has_few_figures_and_a_bounded_size():
     assert text.count("data-k=") == 250
 
 
-def test_publishing_writes_one_file_whole_or_not_at_all(tmp_path):
+def test_publishing_writes_files_whole_or_not_at_all(tmp_path):
     files = AuditPage(RECORDS["leak"]).publish(tmp_path / "new")
-    assert [path.name for path in files] == ["report.html"]
-    assert list((tmp_path / "new").iterdir()) == files
+    assert [path.name for path in files] == ["report.html", "results.csv"]
+    assert sorted((tmp_path / "new").iterdir()) == files
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"):
         AuditPage(RECORDS["leak"]).publish(tmp_path / "file")

@@ -8,9 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tapas.cli._outputs import verdict_values
 from tapas.errors import ConfigError, TapasWarning
 from tapas.report import AuditPage
-from tapas.results import AuditedSubject, AuditRecord, Findings, MIAttackSummary, exposed_records
+from tapas.results import (
+    AuditedSubject,
+    AuditRecord,
+    Findings,
+    MIAttackSummary,
+    decide,
+    exposed_records,
+)
+from tapas.stats import clopper_pearson
 
 HOSTILE = "=cmd|'/C calc'!A0 <script>alert(1)</script>"
 
@@ -81,8 +90,10 @@ def test_records_that_do_not_fit_any_summary_are_left_out() -> None:
 
 
 def test_the_page_lists_exposed_records_and_a_file_lists_all(tmp_path) -> None:
-    page, table = AuditPage(record(judged(), records=columns())).publish(tmp_path)
-    assert (page.name, table.name) == ("report.html", "exposure.csv")
+    files = AuditPage(record(judged(), records=columns())).publish(tmp_path)
+    names = ["report.html", "results.csv", "slices.csv", "exposure.csv"]
+    assert [file.name for file in files] == names
+    page, table = files[0], files[-1]
     text = page.read_text(encoding="utf-8")
     assert "The most exposed records" in text
     assert "<script>alert(1)" not in text
@@ -90,13 +101,53 @@ def test_the_page_lists_exposed_records_and_a_file_lists_all(tmp_path) -> None:
     rows = pd.read_csv(table)
     assert len(rows) == 300
     assert rows.columns[:2].tolist() == ["subject", "attack"]
-    with table.open(encoding="utf-8", newline="") as file:
-        cells = [cell for row in csv.reader(file) for cell in row]
-    assert not any(cell.startswith("=") for cell in cells)
+    for safe in files[1:]:
+        with safe.open(encoding="utf-8", newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        assert not any(cell.startswith("=") for cell in cells)
 
 
-def test_a_page_without_records_is_one_file(tmp_path) -> None:
-    assert len(AuditPage(record(judged())).publish(tmp_path)) == 1
+def test_results_and_slices_stand_in_files_beside_the_page(tmp_path) -> None:
+    strong, weak = judged(), judged(0.1, attack="=weak")
+    found = record(strong, weak, records=columns())
+    AuditPage(found).publish(tmp_path)
+    rows = pd.read_csv(tmp_path / "results.csv")
+    assert rows["attack"].tolist() == ["LiRA", "'=weak"]
+    told = verdict_values(found, decide(found))
+    for row, result in zip(rows.to_dict("records"), told["results"], strict=True):
+        for name in ("accuracy", "advantage", "auc", "precision", "recall", "tpr_at_low_fpr"):
+            ends = (row[name], row[f"{name}_low"], row[f"{name}_high"])
+            assert ends == pytest.approx(tuple(result[name].values()))
+    assert rows["precision"].tolist() == [strong.precision, weak.precision]
+    slices = pd.read_csv(tmp_path / "slices.csv")
+    assert slices["slice"].tolist() == ["all", "class", "class", "correct", "correct"]
+    of_class = strong.drawn(np.flatnonzero(np.arange(300) % 3 > 0))
+    (row,) = slices[slices["value"] == "b"].to_dict("records")
+    assert (row["subject"], row["attack"]) == ("Model", "LiRA")
+    assert (row["precision"], row["recall"]) == (of_class.precision, of_class.recall)
+    low, high = clopper_pearson(round(100 * of_class.recall), 100, 1 - 0.05 / 5)
+    assert (row["recall_low"], row["recall_high"]) == pytest.approx((low, high))
+
+
+def test_the_most_exposed_of_each_class_are_told_to_machines_too(tmp_path) -> None:
+    summary = judged()
+    found = record(summary, records=columns())
+    AuditPage(found).publish(tmp_path)
+    (told,) = verdict_values(found, decide(found))["records"]
+    members = [n for n in np.argsort(-summary.scores) if summary.labels[n]]
+    first = [next(n for n in members if (n % 3 == 0) == hostile) for hostile in (True, False)]
+    rows = told["most_exposed_of_class"]
+    assert [row["class"] for row in rows] == [HOSTILE] * 3 + ["b"] * 3
+    assert [rows[0]["record"], rows[3]["record"]] == first
+    table = pd.read_csv(tmp_path / "exposure.csv")
+    for _, part in table.groupby("class"):
+        assert part["rank_in_class"].tolist() == list(range(1, len(part) + 1))
+        assert part["rank"].is_monotonic_increasing
+
+
+def test_a_page_without_records_has_no_list_of_them(tmp_path) -> None:
+    files = AuditPage(record(judged())).publish(tmp_path)
+    assert [file.name for file in files] == ["report.html", "results.csv"]
 
 
 def test_the_axes_of_histograms_are_named_inside_the_picture() -> None:

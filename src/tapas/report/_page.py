@@ -9,6 +9,7 @@ from tapas.report._base import Report
 from tapas.report._page_advice import actions, why
 from tapas.report._page_commands import as_yaml, mapped_targets
 from tapas.report._page_copies import COPIES_COLUMNS, copies_csv, copies_rows
+from tapas.report._page_csv import results_csv, slices_csv
 from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences, left_out_words
 from tapas.report._page_learning import learning_figures
@@ -211,10 +212,15 @@ class AuditPage(Report):
         it judges several people, ``people.csv`` does, and where it has a map of the private table,
         ``exposure-map.csv`` lists every record of that. ``copies.csv`` lists the private records
         that a released file holds word for word. ``performance.csv`` has the accuracy of a
-        model on what it was trained on and on the rest.
+        model on what it was trained on and on the rest. ``results.csv`` has every attack on every
+        target, ``slices.csv`` the strongest by class and subgroup.
         """
         page = self if self.history is not None else AuditPage(self.record, read_history(filepath))
         files = [write_page(filepath, "report.html", page.html())]
+        if self._findings.all:
+            files.append(write_page(filepath, "results.csv", results_csv(self.record)))
+        if slices := slices_csv(self._exposed, self._people):
+            files.append(write_page(filepath, "slices.csv", slices))
         if self._exposed:
             files.append(write_page(filepath, "exposure.csv", records_csv(self._exposed)))
         if any(subject.copies and subject.copies.listed for subject in self.record.audited):

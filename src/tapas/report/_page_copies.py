@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from tapas.report._page_cells import Cell
-from tapas.results import MOST_RECORDS, AuditedSubject, Copies, spreadsheet_safe
+from tapas.report._page_csv import csv_text
+from tapas.results import MOST_RECORDS, AuditedSubject, Copies
 
 __all__ = ["COPIES_COLUMNS", "copies_csv", "copies_rows", "copies_sentences", "with_copies"]
 
@@ -42,7 +43,7 @@ def copies_csv(subjects: Sequence[AuditedSubject]) -> str:
     table = _listed(subjects)
     if not table["id"].any():
         table = table.drop(columns="id")
-    return spreadsheet_safe(table).to_csv(index=False, lineterminator="\n")
+    return csv_text(table)
 
 
 def _listed(subjects: Sequence[AuditedSubject]) -> pd.DataFrame:

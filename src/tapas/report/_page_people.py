@@ -8,6 +8,7 @@ import pandas as pd
 
 from tapas.report._figure import COLOURS, GREY, new_figure
 from tapas.report._page_cells import Cell, estimate_cell, sortable
+from tapas.report._page_csv import csv_text
 from tapas.report._page_figures import PageFigure
 from tapas.report._page_svg import inline_svg
 from tapas.results import (
@@ -17,7 +18,6 @@ from tapas.results import (
     Estimate,
     ExposureMap,
     People,
-    spreadsheet_safe,
 )
 
 __all__ = ["map_csv", "map_figures", "map_tables", "people_csv", "people_figures", "people_tables"]
@@ -40,9 +40,8 @@ def people_csv(people: Sequence[People]) -> str:
     """All people as CSV, most exposed first, safe to open in a spreadsheet."""
     tables = [one.table.assign(subject=one.subject, attack=one.attack) for one in people]
     table = pd.concat(tables, ignore_index=True)
-    first = ["subject", "attack", "target", "auc", "low", "high", "epsilon", "p_value"]
-    ordered = table[first + [name for name in table if name not in first]]
-    return spreadsheet_safe(ordered).to_csv(index=False, lineterminator="\n")
+    first = ("subject", "attack", "target", "auc", "low", "high", "epsilon", "p_value")
+    return csv_text(table, first)
 
 
 @dataclass(frozen=True)
@@ -156,8 +155,7 @@ def map_csv(subjects: Sequence[AuditedSubject]) -> str:
         one.exposure.ranked.assign(subject=one.name) for one in subjects if one.exposure is not None
     ]
     table = pd.concat(tables, ignore_index=True)
-    ordered = table[["subject", *(name for name in table.columns if name != "subject")]]
-    return spreadsheet_safe(ordered).to_csv(index=False, lineterminator="\n")
+    return csv_text(table, ("subject",))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tapas.report._page_cells import Cell, estimate_cell, sortable
+from tapas.report._page_csv import csv_text
 from tapas.report._page_numbers import percent
-from tapas.results import AuditedSubject, Estimate, rounded_down, spreadsheet_safe
+from tapas.results import AuditedSubject, Estimate, rounded_down
 
 __all__ = ["PerformanceTable", "performance_csv", "performance_tables"]
 
@@ -39,8 +40,7 @@ def performance_csv(subjects: Sequence[AuditedSubject]) -> str:
     """The accuracies of all models as CSV, safe to open in a spreadsheet."""
     tables = [_frame(one).assign(subject=one.name) for one in subjects if one.performance]
     table = pd.concat(tables, ignore_index=True)
-    ordered = table[["subject", *(name for name in table if name != "subject")]]
-    return spreadsheet_safe(ordered).to_csv(index=False, lineterminator="\n")
+    return csv_text(table, ("subject",))
 
 
 def performance_tables(subjects: Sequence[AuditedSubject]) -> list[PerformanceTable]:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from tapas.report._figure import COLOURS, GREY, new_figure
 from tapas.report._page_cells import Cell, estimate_cell, sortable
+from tapas.report._page_csv import csv_text
 from tapas.report._page_figures import PageFigure
 from tapas.report._page_numbers import percent
 from tapas.report._page_svg import inline_svg
@@ -20,14 +21,12 @@ from tapas.results import (
     Estimate,
     ExposedRecords,
     risk_histogram,
-    spreadsheet_safe,
 )
 
 __all__ = ["RecordsTable", "records_csv", "records_tables"]
 
 _BINS = 20
 MOST_CLASSES = 12
-PER_CLASS = 3
 _NAMES = {"id": "Record", "row": "Record"}
 _TITLES = {
     "member": "Member",
@@ -70,12 +69,13 @@ def records_tables(exposed: Iterable[ExposedRecords]) -> list[RecordsTable]:
 def records_csv(exposed: Iterable[ExposedRecords]) -> str:
     """Return all exposed records as CSV, safe to open in a spreadsheet."""
     tables = [one.table.assign(subject=one.subject, attack=one.attack) for one in exposed]
+    for one in tables:
+        if "class" in one:
+            one["rank_in_class"] = one.groupby("class", dropna=False).cumcount() + 1
     table = pd.concat(tables, ignore_index=True)
     if "row" in table:
         table = table.drop(columns="record")  # a place among those judged, which names nobody
-    first = ["subject", "attack"]
-    ordered = table[first + [name for name in table.columns if name not in first]]
-    return spreadsheet_safe(ordered).to_csv(index=False, lineterminator="\n")
+    return csv_text(table, ("subject", "attack"))
 
 
 def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
@@ -93,7 +93,7 @@ def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
         columns=tuple({**_TITLES, **_NAMES}.get(name, name.replace("_", " ")) for name in order),
         figure=_distribution(exposed, number),
         risks=_risks(exposed, number),
-        per_class=_per_class(exposed.table, order),
+        per_class=_per_class(exposed.per_class, order),
         shows_nearest="agrees_on" in order,
         shows_told="told" in order,
         rows=tuple(
@@ -105,13 +105,11 @@ def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
     )
 
 
-def _per_class(table: pd.DataFrame, order: list[str]) -> tuple[tuple[Cell, ...], ...]:
-    """The most exposed members of each class, where records have classes; few of few."""
-    if "class" not in table or table["class"].nunique() > MOST_CLASSES:
+def _per_class(top: pd.DataFrame, order: list[str]) -> tuple[tuple[Cell, ...], ...]:
+    """The most exposed members of each class, where there are classes and not too many."""
+    if top.empty or top["class"].nunique() > MOST_CLASSES:
         return ()
-    members = table[table["member"]]
-    top = members.groupby("class", sort=True).head(PER_CLASS)
-    rows = top.sort_values(["class", "rank"])[order].itertuples(index=False, name=None)
+    rows = top[order].itertuples(index=False, name=None)
     return tuple(tuple(_cell(n, v) for n, v in zip(order, row, strict=True)) for row in rows)
 
 

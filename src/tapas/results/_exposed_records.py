@@ -16,6 +16,7 @@ __all__ = ["MOST_RECORDS", "SUBGROUP", "VALUE", "ExposedRecords", "exposed_recor
 MOST_RECORDS = 20
 _SLICED_BY = ("class", "correct")
 _MOST_SLICES = 12
+_PER_CLASS, _MOST_CLASSES = 3, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,14 @@ class ExposedRecords:
     attack: str
     table: pd.DataFrame
     slices: pd.DataFrame
+
+    @property
+    def per_class(self) -> pd.DataFrame:
+        """The three most exposed members of each class; empty without classes or above 100."""
+        if "class" not in self.table or self.table["class"].nunique() > _MOST_CLASSES:
+            return self.table.head(0)
+        members = self.table[self.table["member"]]
+        return members.groupby("class").head(_PER_CLASS).sort_values(["class", "rank"])
 
 
 def exposed_records(findings: Findings) -> list[ExposedRecords]:

@@ -22,6 +22,8 @@ PAGE_FILES = (
     "exposure-map.csv",
     "people.csv",
     "performance.csv",
+    "results.csv",
+    "slices.csv",
 )
 PROGRESS_FILE, QUESTION_FILE = "progress.json", "question.json"
 SILENT_FOR = 600.0  # seconds after which a run that says nothing counts as not running
