@@ -29,6 +29,8 @@ from tapas.results import (
 from tapas.stats import roc_band
 from tapas.testing import KnownEvent, LaplaceCount, RandomizedResponse, worst_case
 from tapas.threat_models import (
+    AttackerKnowledgeOnData,
+    AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
     Briefing,
     ExactDataKnowledge,
@@ -56,12 +58,25 @@ class Crashing(RandomizedResponse):
         return int(answer)
 
 
+class LyingByOthers(RandomizedResponse):
+    """Lies by what the other records are: both releases of a pair hold the same lie."""
+
+    def _answer(self, dataset: Any, rng: np.random.Generator) -> int:
+        values = dataset.table.numbers[:, 0]
+        mine = values == TARGET.table.numbers[0, 0]
+        drawn = np.random.default_rng(int(1e6 * values[~mine].sum())).random()
+        return int(mine.any() != (drawn < 1 / (1 + math.exp(self.epsilon))))
+
+
 MECHANISMS = {
     "responses": (RandomizedResponse, 1.0),
     "ties": (LaplaceCount, 1.0),
     "nothing": (RandomizedResponse, 1e-9),
     "failures": (Crashing, 1.0),
+    "pairs": (LyingByOthers, 1.0),
+    "pairs of nothing": (LyingByOthers, 1e-9),
 }
+NULLS = ("nothing", "pairs of nothing", "unequal")
 
 
 def played(
@@ -70,7 +85,12 @@ def played(
     make, epsilon = MECHANISMS[kind]
     mechanism = make(TARGET, epsilon)
     box = BlackBoxKnowledge(mechanism, len(BACKGROUND))
-    game = TargetedMIA(ExactDataKnowledge(BACKGROUND), TARGET, box, seed=seed)
+    known: AttackerKnowledgeOnData = ExactDataKnowledge(BACKGROUND)
+    if kind.startswith("pairs"):
+        values = np.random.default_rng(seed).random(600).round(6) / 2
+        others = TabularDataset([["common", 0, 0, v] for v in values], BACKGROUND.description)
+        known = AuxiliaryDataKnowledge(others, num_training_records=3, seed=seed)
+    game = TargetedMIA(known, TARGET, box, seed=seed)
     audit = Audit(game, [KnownEvent(mechanism)], 0, trials, max_failures=trials, **options)
     return audit.run(folder, n_jobs=1)
 
@@ -172,7 +192,7 @@ def wrongs(kind: str, record: AuditRecord) -> Counter[str]:
         if "found" in known:
             found["tpr intervals"] |= misses(finding.shared.tpr_at_low_fpr, known["found"])
         found["words too strong"] |= int(leak(finding.shared)[0] > 2 * known["auc"] - 1)
-    if findings.best is not None and kind in ("nothing", "unequal"):
+    if findings.best is not None and kind in NULLS:
         found["leak in words"] = int("No attack did" not in " ".join(AuditPage(record).words))
     if len(findings.audited) == 1 and "tpr" in known:
         edge = known["tpr"] - known["fpr"]
