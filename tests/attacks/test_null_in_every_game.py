@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import test_model_null_calibration
 import test_null_calibration
+from scipy.special import softmax
 from scipy.stats import t
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
@@ -26,11 +27,16 @@ from sklearn.tree import DecisionTreeClassifier
 import tapas.attacks
 from tapas.attacks import (
     DOMIAS,
+    RMIA,
     Attack,
+    BlackBoxMIA,
+    CalibratedLossMIA,
     ClosestDistanceAIA,
     ClosestDistanceMIA,
     ConfidenceAIA,
+    ConfidenceMIA,
     EnsembleAttack,
+    EntropyMIA,
     FeatureBasedSetClassifier,
     GenLRA,
     GroundhogAttack,
@@ -39,9 +45,12 @@ from tapas.attacks import (
     LabelOnlyAIA,
     LikelihoodAttack,
     LinkabilityAttack,
+    LiRA,
     LocalNeighbourhoodAttack,
     LocalNeighboursWithReference,
+    LossMIA,
     MarginalsAttack,
+    ModifiedEntropyMIA,
     NaiveSetFeature,
     NearnessAttack,
     ProbabilityEstimationAttack,
@@ -49,6 +58,8 @@ from tapas.attacks import (
     QueryAttack,
     ReconstructionAttack,
     RecordEnsembleAttack,
+    RehearsedMIA,
+    RuleBasedMIA,
     ShadowModellingAttack,
     SinglingOutAttack,
     SubsetAttack,
@@ -56,16 +67,18 @@ from tapas.attacks import (
     WhiteBoxPropertyClassifier,
 )
 from tapas.audit import Audit
-from tapas.datasets import TabularDataset, load_sample
+from tapas.datasets import TabularDataset, load_sample, rare_combinations
 from tapas.generators import BayesianNetwork
 from tapas.results import AuditRecord, BinaryLabelInferenceAttackSummary, record_facts
 from tapas.stats import mean_auc_influences
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
+    CanaryMIA,
     ModelAIA,
     ModelPropertyInference,
     ObservedAIA,
     ObservedMIA,
+    PredictionsMIA,
     QuasiIdentifierKnowledge,
     TargetedAIA,
     TargetedMIA,
@@ -130,6 +143,13 @@ ATTACKS: dict[str, Callable[[], list[Attack]]] = {
         LikelihoodAttack(),
         ReconstructionAttack(),
     ],
+    "canaries": lambda: [
+        *on_records(),
+        MarginalsAttack(),
+        SubsetAttack(),
+        NearnessAttack(),
+        EnsembleAttack(),
+    ],
     "files": lambda: [*on_records(), MarginalsAttack()],
     "values in files": on_attributes,
     "attribute of a model": lambda: [
@@ -138,6 +158,15 @@ ATTACKS: dict[str, Callable[[], list[Attack]]] = {
         ImputationAIA(),
     ],
     "property": lambda: [PropertyClassifier(), WhiteBoxPropertyClassifier()],
+    "predictions": lambda: [
+        RuleBasedMIA(),
+        LossMIA(),
+        ConfidenceMIA(),
+        EntropyMIA(),
+        ModifiedEntropyMIA(),
+        BlackBoxMIA(),
+    ],
+    "predictions and references": lambda: [CalibratedLossMIA(), LiRA(), RMIA(), RehearsedMIA()],
 }
 
 
@@ -158,12 +187,18 @@ def played(game: str, seed: int, attacks: Sequence[Attack]) -> AuditRecord:
         return Audit(of_a_model(seed), attacks).run(n_jobs=1)
     if game == "property":
         return Audit(of_a_property(seed), attacks, 30, TEST).run(n_jobs=1)
+    if game.startswith("predictions"):
+        return Audit(of_predictions(seed, game != "predictions"), attacks).run(n_jobs=1)
     rest, others, some = people(seed, 200, 100, 60)
     targets = some.take(np.flatnonzero(~some.data.duplicated())[:TARGETS])
     box = WhiteBoxKnowledge(OfOthers(others), RECORDS)
+    known = AuxiliaryDataKnowledge(rest, num_training_records=RECORDS, seed=seed)
+    threat: TargetedMIA | TargetedAIA
     if game == "membership":
-        known = AuxiliaryDataKnowledge(rest, num_training_records=RECORDS, seed=seed)
         threat = TargetedMIA(known, targets, box, seed=seed, n_jobs=1)
+    elif game == "canaries":
+        canaries = rare_combinations(rest, 12, random_state=seed)
+        threat = CanaryMIA(known, canaries, box, seed=seed, n_jobs=1)
     else:
         told = QuasiIdentifierKnowledge(rest, num_training_records=RECORDS, seed=seed)
         values = sorted(set(rest.data[COLUMN].dropna()))[:2]
@@ -189,6 +224,24 @@ def of_a_model(seed: int) -> ModelAIA:
     population = frame[known].reset_index(drop=True), y[known]
     judged = frame[members].reset_index(drop=True), y[members]
     return ModelAIA(model, judged, "secret", population=population, seed=seed)
+
+
+def of_predictions(seed: int, with_references: bool) -> PredictionsMIA:
+    """What models say that never saw the records that are called members."""
+    rng = np.random.default_rng(seed)
+    labels, members = rng.integers(0, 3, 300), rng.permutation(300) % 2 == 0
+    easy = rng.normal(size=(300, 3)) + 1.5 * np.eye(3)[labels]
+
+    def said() -> np.ndarray:
+        return softmax(easy + 0.7 * rng.normal(size=easy.shape), axis=1)
+
+    if not with_references:
+        return PredictionsMIA(said(), labels, members, seed=seed)
+    halves = np.stack([rng.permutation(300) % 2 == 0 for _ in range(8)])
+    told = [np.where(half[:, None], said(), said()) for half in halves]
+    return PredictionsMIA(
+        said(), labels, members, reference_scores=told, reference_members=halves, seed=seed
+    )
 
 
 class OfNoise(DecisionTreeClassifier):
