@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import LabelOnlyMIA, LiRA, LossMIA
-from tapas.errors import SchemaError
+from tapas.errors import ConfigError, SchemaError
 from tapas.models import CallableTrainer, Records, as_model
 from tapas.threat_models import ModelMIA
 
@@ -55,6 +55,14 @@ def test_images_are_audited_as_the_model_takes_them(attack: LossMIA) -> None:
     assert found[0] > 0.55
     if not isinstance(attack, LiRA):  # shadow models are seeded differently
         assert found[0] == found[1]
+
+
+def test_what_does_not_say_its_classes_is_refused_with_the_remedy() -> None:
+    model = OfImages(IMAGES[::2], Y[::2])
+    sides = (IMAGES[::2], Y[::2]), (IMAGES[1::2], Y[1::2])
+    with pytest.raises(ConfigError, match=r"OfImages.*tapas\.models\.as_model\(model, classes="):
+        ModelMIA(model, *sides)
+    assert ModelMIA(as_model(model, classes=CLASSES), *sides).model.classes.tolist() == CLASSES
 
 
 def test_one_hot_classes_are_classes() -> None:

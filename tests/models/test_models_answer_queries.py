@@ -1,12 +1,15 @@
 """Access, counting, batching, and what is refused."""
 
 from functools import partial
+from http.client import IncompleteRead, RemoteDisconnected
 from types import SimpleNamespace
+from urllib.error import URLError
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from tapas.engine import TimeLimitError
 from tapas.errors import ConfigError, MechanismError, SchemaError, TapasError
 from tapas.models import Access, AccessError, Model, QueryBudgetError, as_model
 from tapas.models._outputs import as_probabilities
@@ -193,6 +196,50 @@ def test_a_busy_service_is_asked_again_and_each_record_counts_once(monkeypatch):
     assert model.queries == len(X)
 
 
+class _HttpxError(Exception):
+    """As httpx has it: no status, and no error of Python's."""
+
+
+class NetworkError(_HttpxError):
+    pass
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        _BusyError(529),  # overloaded, as some services say
+        _BusyError(520),
+        ConnectionResetError("by peer"),
+        TimeoutError("nothing came"),
+        URLError(ConnectionRefusedError("nobody there")),
+        RemoteDisconnected("no answer"),
+        IncompleteRead(b""),
+        NetworkError("dropped"),
+    ],
+)
+def test_dropped_connections_and_all_5xx_are_asked_again(monkeypatch, error):
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    answers = [error, error, None]
+
+    def service(rows):
+        now = answers.pop(0)
+        if now is not None:
+            raise now
+        return _scores(rows)
+
+    np.testing.assert_array_equal(as_model(service, [0, 1]).predict_proba(X), _scores(X))
+
+
+def test_a_time_limit_of_ours_is_not_waited_out(monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail("waited"))
+
+    def slow(rows):
+        raise TimeLimitError("took too long")
+
+    with pytest.raises(TimeLimitError):
+        as_model(slow, [0, 1]).predict_proba(X)
+
+
 def test_other_errors_of_a_service_and_endless_ones_end_the_query(monkeypatch):
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     calls = []
@@ -208,7 +255,7 @@ def test_other_errors_of_a_service_and_endless_ones_end_the_query(monkeypatch):
 
 
 def test_a_callable_needs_classes():
-    with pytest.raises(ConfigError, match=r"give classes=\[\.\.\.\]"):
+    with pytest.raises(ConfigError, match=r"as_model\(model, classes=\[\.\.\.\]\)"):
         as_model(_scores)
 
 

@@ -1,11 +1,14 @@
 """Models behind a service: what it shows of its scores, and how it is asked."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import yaml
 from sklearn.ensemble import RandomForestClassifier
 
@@ -192,6 +195,48 @@ def test_frames_with_categories_and_labels_are_kept_too(tmp_path: Path) -> None:
         model = RemoteModel(service, ["no", "yes"], outputs="labels", answers=tmp_path / "a.db")
         assert list(model.predict(frame)) == ["yes", "no", "no"] * 4
     assert asked == [3]  # three different records
+
+
+TEXTS = [f"word{number} again" for number in range(20)]
+SPARSE = scipy.sparse.csr_matrix(np.tril(np.arange(1.0, 401.0).reshape(20, 20)) / 400)
+
+
+@pytest.mark.parametrize(
+    ("data", "first"),
+    [
+        (TEXTS, lambda X: [int(text[4 : text.index(" ")]) for text in X]),
+        (SPARSE, lambda X: X.sum(axis=1)),
+        ((np.arange(40).reshape(20, 2), np.ones((20, 1))), lambda X: X[0][:, 0]),
+        ({"a": np.arange(40).reshape(20, 2), "b": np.ones((20, 1))}, lambda X: X["a"][:, 0]),
+        (np.arange(80.0).reshape(20, 2, 2), lambda X: X[:, 0, 0]),
+    ],
+)
+def test_every_kind_of_record_reaches_a_service_once(
+    data: Any, first: Callable, tmp_path: Path
+) -> None:
+    sizes = []
+
+    def service(X: Any) -> np.ndarray:
+        assert isinstance(X, type(data))
+        value = np.ravel(np.asarray(first(X), dtype=float))
+        sizes.append(len(value))
+        return 1 / (1 + np.exp(-value / 20))
+
+    def half(part: slice) -> Any:
+        if isinstance(data, dict):
+            return {name: values[part] for name, values in data.items()}
+        return tuple(one[part] for one in data) if isinstance(data, tuple) else data[part]
+
+    y = np.arange(20) % 2
+    expected = 1 / (1 + np.exp(-np.ravel(np.asarray(first(data), dtype=float)) / 20))
+    for _ in range(2):
+        model = RemoteModel(service, [0, 1], answers=tmp_path / "a.db", batch_size=7)
+        sides = [(half(part), y[part]) for part in (slice(0, 10), slice(10, 20))]
+        threat_model = ModelMIA(model, *sides, known_share=0.0, seed=0)
+        everyone = np.concatenate([threat_model._layout.records(side, "x").X for side in sides])
+        np.testing.assert_allclose(threat_model.model.predict_proba(everyone)[:, 1], expected)
+    assert sum(sizes) == 20
+    assert max(sizes) <= 7
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_a_module_that_returns_labels_shows_labels():
 
 
 def test_a_module_without_linear_layers_needs_classes():
-    with pytest.raises(ConfigError, match="give classes"):
+    with pytest.raises(ConfigError, match=r"as_model\(model, classes="):
         as_model(nn.Identity())
 
 

@@ -74,8 +74,9 @@ def as_model(
     if callable(function):
         if classes is None:
             raise ConfigError(
-                "a callable does not say what it predicts: give classes=[...] in the order of its "
-                "probability columns"
+                f"the model ({type(obj).__name__}) does not say what its classes are: wrap it with "
+                f"tapas.models.as_model(model, classes=[...]), in the order of its probability "
+                f"columns"
             )
         return CallableModel(function, classes, outputs=outputs, batch_size=batch_size)
     raise ConfigError(

@@ -7,7 +7,7 @@ given the record itself.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -21,7 +21,7 @@ Items: TypeAlias = "Sequence[str] | csr_matrix"
 ABOUT = 32  # numbers that say what a record contains, by hashing
 
 
-def is_sparse(X: object) -> bool:
+def is_sparse(X: object) -> TypeGuard["csr_matrix"]:
     """Whether inputs are a matrix of scipy.sparse."""
     return hasattr(X, "tocsr")
 

@@ -176,8 +176,9 @@ class OnnxModel(Model):
             return np.array(list(raw[0]))
         if raw is None or is_text:
             raise ConfigError(
-                f"{self._name} does not say what its classes are; give classes=[...] in the order "
-                f"of its probability columns"
+                f"{self._name} does not say what its classes are; read it with "
+                f"tapas.models.as_model(path, classes=[...]), in the order of its probability "
+                f"columns (model.classes in an audit file)"
             )
         return np.arange(max(2, raw.shape[1] if raw.ndim == 2 else 1))
 

@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,11 +20,18 @@ from tapas._validate import check_count
 from tapas.errors import ConfigError, MechanismError, StoreError, TapasError
 from tapas.models._callable import CallableModel
 from tapas.models._inputs import Inputs, some_rows
+from tapas.models._listed import is_sparse
 from tapas.models._model import BATCH_SIZE
 from tapas.models._retries import asked_again
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
 AT_ONCE = 64
 _KEYS_AT_ONCE = 500  # that one look into the file asks for
+Asked: TypeAlias = (
+    "Inputs | csr_matrix | list[str] | dict[str, np.ndarray] | tuple[np.ndarray, ...]"
+)
 
 
 class RemoteModel(CallableModel):
@@ -30,13 +39,14 @@ class RemoteModel(CallableModel):
 
     Every answer is kept as soon as it comes: an attack, or an audit, that was interrupted goes on
     with what is not answered yet, and other attacks ask about the same records for nothing. Where
-    the service is busy (HTTP 408, 425, 429, 5xx) it is asked again after a while.
+    the service is busy (HTTP 408, 425, 429, 5xx) or the connection drops, it is asked again
+    after a while.
 
     Parameters
     ----------
     function : callable
-        ``function(X)`` asks the service about some records and returns an array with one row for
-        each.
+        ``function(X)`` asks the service about some records, in the form that they are given in,
+        and returns an array with one row for each.
     classes : array-like
     answers : path, optional
         A file that answers are kept in, for its owner alone. By default they are kept in memory.
@@ -51,7 +61,7 @@ class RemoteModel(CallableModel):
 
     def __init__(
         self,
-        function: Callable[[Inputs], ArrayLike],
+        function: Callable[..., ArrayLike],
         classes: ArrayLike,
         *,
         answers: str | PathLike[str] | None = None,
@@ -81,7 +91,7 @@ class RemoteModel(CallableModel):
 class _Asking:
     """Asks about what is not answered yet."""
 
-    function: Callable[[Inputs], ArrayLike]
+    function: Callable[..., ArrayLike]
     path: Path | None
     batch_size: int
     per_second: float | None
@@ -93,7 +103,7 @@ class _Asking:
         """How and how often the service is asked makes no difference."""
         return {"function": self.function}
 
-    def __call__(self, X: Inputs) -> np.ndarray:
+    def __call__(self, X: Asked) -> np.ndarray:
         keys = row_digests(X)
         self._recall(keys)
         first = {key: row for row, key in reversed(list(enumerate(keys)))}
@@ -103,8 +113,8 @@ class _Asking:
             self._ask(X, keys, missing[start : start + self.batch_size], len(missing) - start)
         return np.stack([self.memory[key] for key in keys])
 
-    def _ask(self, X: Inputs, keys: list[bytes], rows: list[int], left: int) -> None:
-        batch = some_rows(X, np.array(rows))
+    def _ask(self, X: Asked, keys: list[bytes], rows: list[int], left: int) -> None:
+        batch = _some(X, rows)
         try:
             answer = np.asarray(asked_again(lambda: self._call(batch)))
         except TapasError:
@@ -124,7 +134,7 @@ class _Asking:
         self.memory |= fresh
         self._keep(fresh)
 
-    def _call(self, batch: Inputs) -> ArrayLike:
+    def _call(self, batch: Asked) -> ArrayLike:
         if self.per_second is not None:
             time.sleep(max(0.0, self.last + 1 / self.per_second - time.monotonic()))
         self.last = time.monotonic()
@@ -164,7 +174,7 @@ class _Asking:
         return file
 
 
-def row_digests(X: Inputs) -> list[bytes]:
+def row_digests(X: Asked) -> list[bytes]:
     """A digest per record; equal records have equal ones."""
     if isinstance(X, pd.DataFrame):
         plain = X.astype({c: object for c in X.columns if X[c].dtype == "category"})
@@ -173,8 +183,33 @@ def row_digests(X: Inputs) -> list[bytes]:
             for key in ("0123456789123456", "6543219876543210")
         ]
         return [row.tobytes() for row in np.stack(parts, axis=1)]
-    rows = np.ascontiguousarray(np.asarray(X) + 0.0)  # -0.0 equals 0.0
-    return [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in rows]
+    if isinstance(X, (tuple, dict)):
+        several = [row_digests(part) for part in (X.values() if isinstance(X, dict) else X)]
+        return [_digest(b"".join(parts)) for parts in zip(*several, strict=True)]
+    if is_sparse(X):
+        rows = X.tocsr().sorted_indices()
+        places, values, ends = rows.indices.astype(np.int64), rows.data + 0.0, rows.indptr
+        return [
+            _digest(places[start:end].tobytes() + values[start:end].tobytes())
+            for start, end in pairwise(ends)
+        ]
+    array = np.asarray(X)
+    if array.dtype.kind in "OU":  # texts
+        return [_digest(repr(value).encode("utf-8", "surrogatepass")) for value in array.tolist()]
+    return [_digest(row.tobytes()) for row in np.ascontiguousarray(array + 0.0)]  # -0.0 equals 0.0
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()
+
+
+def _some(X: Asked, rows: list[int]) -> Asked:
+    """Some records, in the form that all are in."""
+    if isinstance(X, dict):
+        return {name: part[rows] for name, part in X.items()}
+    if isinstance(X, tuple):
+        return tuple(part[rows] for part in X)
+    return [X[row] for row in rows] if isinstance(X, list) else some_rows(X, np.array(rows))
 
 
 def _packed(answer: np.ndarray) -> bytes:

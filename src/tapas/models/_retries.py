@@ -4,7 +4,17 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})  # HTTP: later may go well
+from tapas.errors import TapasError
+
+BUSY = frozenset({408, 425, 429, *range(500, 600)})  # HTTP: later may go well
+DROPPED = frozenset(  # of Python, requests, httpx and aiohttp, which derive from nothing in common
+    (
+        *("ConnectionError", "TimeoutError", "IncompleteRead"),
+        *("Timeout", "ChunkedEncodingError"),
+        *("NetworkError", "TimeoutException", "RemoteProtocolError"),
+        "ClientConnectionError",
+    )
+)
 ATTEMPTS = 8
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds; each wait is twice the one before
 
@@ -12,19 +22,30 @@ _Answer = TypeVar("_Answer")
 
 
 def asked_again(ask: Callable[[], _Answer]) -> _Answer:
-    """Return the answer; an error that carries an HTTP status of a busy service is waited out.
+    """Return the answer; a busy service and a connection that was dropped are waited out.
 
-    The status may stand in the error, as urllib has it, or in its response, as requests and httpx
-    have it. A `Retry-After` that the service sends is kept to.
+    What tells is the kind of the error, or its HTTP status. This may stand in the error, as urllib
+    has it, or in its response, as requests and httpx have it. A `Retry-After`
+    that the service sends is kept to.
     """
     for attempt in range(ATTEMPTS - 1):
         try:
             return ask()
+        except TapasError:
+            raise
         except Exception as error:
-            if _status(error) not in BUSY:
+            if not _may_pass(error):
                 raise
             time.sleep(_wait(error, attempt))
     return ask()
+
+
+def _may_pass(error: Exception) -> bool:
+    status = _status(error)
+    if status is not None:
+        return status in BUSY
+    causes = (error, getattr(error, "reason", None))  # urllib wraps what happened
+    return any(kind.__name__ in DROPPED for cause in causes for kind in type(cause).__mro__)
 
 
 def _status(error: Exception) -> int | None:

@@ -130,8 +130,8 @@ def _default_classes(module: "torch.nn.Module") -> np.ndarray:
     linear = [layer for layer in module.modules() if isinstance(layer, torch.nn.Linear)]
     if not linear:
         raise ConfigError(
-            "the number of classes cannot be told from this module; give classes=[...] in the "
-            "order of its outputs"
+            "the number of classes cannot be told from this module; wrap it with "
+            "tapas.models.as_model(model, classes=[...]), in the order of its outputs"
         )
     return np.arange(max(2, linear[-1].out_features))
 
