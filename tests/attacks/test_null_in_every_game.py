@@ -69,7 +69,7 @@ from tapas.attacks import (
 from tapas.audit import Audit
 from tapas.datasets import TabularDataset, load_sample, rare_combinations
 from tapas.generators import BayesianNetwork
-from tapas.results import AuditRecord, BinaryLabelInferenceAttackSummary, record_facts
+from tapas.results import AuditRecord, BinaryLabelInferenceAttackSummary, leak, record_facts
 from tapas.stats import mean_auc_influences
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
@@ -88,7 +88,8 @@ from tapas.threat_models import (
 SEEDS = 200
 TRAIN, TEST, RECORDS, TARGETS = 20, 40, 24, 4
 COLUMN = "Sex"
-COLUMNS = [COLUMN, "Age", "Region", "Occupation"]
+OF_MANY = "Occupation"
+COLUMNS = [COLUMN, "Age", "Region", OF_MANY]
 
 
 class OfOthers(BayesianNetwork):
@@ -130,9 +131,9 @@ def on_attributes() -> list[Attack]:
     return [ClosestDistanceAIA(), LocalNeighbourhoodAttack(radius=1), guess]
 
 
-ATTACKS: dict[str, Callable[[], list[Attack]]] = {
-    "membership": lambda: [*on_records(), GroundhogAttack(), forest()],
-    "attribute": lambda: [
+def on_many_values() -> list[Attack]:
+    """Values, from releases of which the attacker can have many."""
+    return [
         *on_attributes(),
         GroundhogAttack(),
         forest(),
@@ -140,9 +141,13 @@ ATTACKS: dict[str, Callable[[], list[Attack]]] = {
         SubsetAttack(),
         NearnessAttack(),
         EnsembleAttack(),
-        LikelihoodAttack(),
-        ReconstructionAttack(),
-    ],
+    ]
+
+
+ATTACKS: dict[str, Callable[[], list[Attack]]] = {
+    "membership": lambda: [*on_records(), GroundhogAttack(), forest()],
+    "attribute": lambda: [*on_many_values(), LikelihoodAttack(), ReconstructionAttack()],
+    "one of three values": on_many_values,
     "canaries": lambda: [
         *on_records(),
         MarginalsAttack(),
@@ -201,8 +206,10 @@ def played(game: str, seed: int, attacks: Sequence[Attack]) -> AuditRecord:
         threat = CanaryMIA(known, canaries, box, seed=seed, n_jobs=1)
     else:
         told = QuasiIdentifierKnowledge(rest, num_training_records=RECORDS, seed=seed)
-        values = sorted(set(rest.data[COLUMN].dropna()))[:2]
-        threat = TargetedAIA(told, targets, COLUMN, values, box, seed=seed, n_jobs=1)
+        column, number = (COLUMN, 2) if game == "attribute" else (OF_MANY, 3)
+        asked = targets if game == "attribute" else targets.take([0])
+        values = sorted(set(rest.data[column].dropna()))[:number]
+        threat = TargetedAIA(told, asked, column, values, box, seed=seed, n_jobs=1)
     return Audit(threat, attacks, TRAIN, TEST).run(n_jobs=1)
 
 
@@ -264,7 +271,12 @@ def of_a_property(seed: int) -> ModelPropertyInference:
 
 
 def missed(record: AuditRecord) -> dict[str, bool]:
-    """Whether the interval of each attack's AUC, over targets where they are several, misses."""
+    """Whether the interval of each attack's AUC, over targets where they are several, misses.
+
+    Of a secret with more than two values: whether a leak is called.
+    """
+    if not isinstance(record.subjects[0].summaries[0], BinaryLabelInferenceAttackSummary):
+        return {facts.attack: leak(facts)[0] > 0 for facts in record_facts(record)}
     by_attack: dict[str, list[BinaryLabelInferenceAttackSummary]] = {}
     for one in record.subjects[0].summaries:
         assert isinstance(one, BinaryLabelInferenceAttackSummary)
