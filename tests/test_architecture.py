@@ -74,7 +74,7 @@ PUBLIC = {
         judge_records leak loosened_limits note_progress performance_table
         positive_predictive_value privacy_risk read_history record_facts risk_histogram
         repair_history rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
-        summary_facts write_exposure_table""",
+        summary_facts with_ratio write_exposure_table""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice TopScores top_scores advantage_interval
         attack_epsilon_high auc_gain_interval

@@ -180,6 +180,8 @@ def test_models_tell_their_accuracy_and_a_gate_limits_the_gap(tmp_path: Path) ->
     values = verdict_values(record, decide(record))
     (rows,) = values["performance"].values()
     assert rows[0]["gap"] == pytest.approx(whole["gap"])
+    assert rows[0]["ratio"] == pytest.approx(1 / whole["test_accuracy"])
+    assert whole["ratio_low"] < whole["ratio"] < whole["ratio_high"]
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "How well the model does" in page
     assert "is right about 100.0%" in page

@@ -44,7 +44,7 @@ def test_the_documented_lists_follow_from_the_rows() -> None:
     )
     assert DEFAULT_METRICS == ("accuracy", "privacy_gain", "auc")
     gates = "accuracy accuracy_gain advantage auc auc_gain precision recall tpr_at_fpr epsilon"
-    gates += " exposed_people dropped_columns accuracy_gap copied_records"
+    gates += " exposed_people dropped_columns accuracy_gap accuracy_ratio copied_records"
     assert tuple(gates.split()) == GATE_METRICS
     about = ["dataset", "target_id", "generator", "attack"]
     assert list(membership().get_metrics().columns) == [*about, *ALL_METRICS]

@@ -51,6 +51,7 @@ _FOR_ANY_SECRET = (
     "accuracy",
     "accuracy_gain",
     "accuracy_gap",
+    "accuracy_ratio",
     "copied_records",
     "dropped_columns",
 )

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from tapas.results import (
     MEASURES,
     MOST_RECORDS,
+    AuditedSubject,
     AuditRecord,
     ClaimOutcome,
     Estimate,
@@ -27,6 +28,7 @@ from tapas.results import (
     record_facts,
     risk_histogram,
     shares_told,
+    with_ratio,
 )
 
 FORMAT, VERSION = "tapas-verdict", 1
@@ -81,7 +83,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
             {"subject": one.name, **one.leaves.to_dict()} for one in record.audited if one.leaves
         ],
         "shares": [told.to_dict() for told in shares_told(record.audited)],
-        "performance": {one.name: _rows(one.performance) for one in record.audited},
+        "performance": {one.name: _performance(one) for one in record.audited},
         "holds_together": holds_together(Findings(record), verdict),
         "cautions": constant_scores(record),
         "crashes": [
@@ -126,6 +128,12 @@ def _records(record: AuditRecord) -> list[dict[str, Any]]:
         }
         for one in exposed_records(Findings(record))
     ]
+
+
+def _performance(subject: AuditedSubject) -> list[dict[str, Any]]:
+    if not subject.performance:
+        return []
+    return _rows(with_ratio(subject.performance).replace(math.inf, math.nan).to_dict("list"))
 
 
 def _rows(columns: Mapping[str, Sequence[object]] | None) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import pandas as pd
 from tapas.report._page_cells import Cell, estimate_cell, sortable
 from tapas.report._page_csv import csv_text
 from tapas.report._page_numbers import percent
-from tapas.results import AuditedSubject, Estimate, rounded_down
+from tapas.results import AuditedSubject, Estimate, rounded_down, with_ratio
 
 __all__ = ["PerformanceTable", "performance_csv", "performance_tables"]
 
@@ -21,6 +21,7 @@ _COLUMNS = (
     "Right, trained on",
     "Right, others",
     "Gap",
+    "Ratio",
     "Precision",
     "Recall",
 )
@@ -49,7 +50,7 @@ def performance_tables(subjects: Sequence[AuditedSubject]) -> list[PerformanceTa
 
 
 def _frame(subject: AuditedSubject) -> pd.DataFrame:
-    return pd.DataFrame(dict(subject.performance or {}))
+    return with_ratio(subject.performance or {})
 
 
 def _table(subject: AuditedSubject) -> PerformanceTable:
@@ -83,15 +84,16 @@ def _row(row: Mapping[str, object]) -> tuple[Cell, ...]:
         Cell(name, kind="text"),
         *(Cell(f"{row[n]:,}", sort=str(row[n]), kind="count") for n in _COUNTS),
         *(_estimate(row, key) for key in ("train_accuracy", "test_accuracy", "gap")),
+        _estimate(row, "ratio", share=False),
         *(_share(row[key]) for key in ("precision", "recall")),
     )
 
 
-def _estimate(row: Mapping[str, object], key: str) -> Cell:
+def _estimate(row: Mapping[str, object], key: str, *, share: bool = True) -> Cell:
     if pd.isna(row[key]):
         return Cell("–", title="there are no such records")
     value, low, high = (float(str(row[name])) for name in (key, f"{key}_low", f"{key}_high"))
-    return estimate_cell(Estimate(value, low, high), share=True)
+    return estimate_cell(Estimate(value, low, high), share=share)
 
 
 def _share(value: object) -> Cell:

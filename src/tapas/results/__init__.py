@@ -51,7 +51,7 @@ from tapas.results._measures import (
     Measure,
 )
 from tapas.results._people import People, exposed_people
-from tapas.results._performance import performance_table
+from tapas.results._performance import performance_table, with_ratio
 from tapas.results._privacy_risk import privacy_risk, risk_histogram
 from tapas.results._rare_columns import RareColumn
 from tapas.results._rounding import rounded, rounded_down, rounded_up
@@ -149,5 +149,6 @@ __all__ = [
     "spreadsheet_safe",
     "strongest",
     "summary_facts",
+    "with_ratio",
     "write_exposure_table",
 ]

@@ -77,6 +77,7 @@ class Gate:
         What is limited, for every attack and target of the audited subjects: one of
         `GATE_METRICS`. "dropped_columns" limits how many columns were left out of the audit,
         "accuracy_gap" how much better a model does on records that it was trained on,
+        "accuracy_ratio" how many times as often it is right about them as about others,
         "exposed_people" which share of the people lies above an AUC, "copied_records" how many
         private records stand in a released file word for word.
     at_most : float

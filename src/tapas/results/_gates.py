@@ -12,7 +12,7 @@ from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
 from tapas.results._findings import Findings, shared_by_audited
 from tapas.results._measures import MEASURES
 from tapas.results._people import exposed_people
-from tapas.results._performance import gap_over_all
+from tapas.results._performance import gap_over_all, ratio_over_all
 from tapas.results._rounding import rounded_down, rounded_up
 from tapas.stats import shared_confidence
 
@@ -28,6 +28,7 @@ _ONE_SIDED = (
 _NO_MORE_TRIALS = (
     "there is one release only; more records whose membership is known would narrow the interval"
 )
+_OF_MODELS = {"accuracy_gap": gap_over_all, "accuracy_ratio": ratio_over_all}
 _LIMITED = {measure.gate: measure for measure in MEASURES if measure.gate is not None}
 
 
@@ -124,8 +125,8 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
         return _judge_dropped(record, gate)
     if gate.metric == "copied_records":
         return _judge_copies(record, gate)
-    if gate.metric == "accuracy_gap":
-        return _judge_gap(record, gate)
+    if gate.metric in _OF_MODELS:
+        return _judge_performance(record, gate)
     if gate.metric == "exposed_people":
         return _judge_people(record, gate)
     # All attacks and targets are judged together, so each interval shares the error.
@@ -256,13 +257,14 @@ def _unlimited_copies(record: AuditRecord, gates: tuple[Gate, ...]) -> tuple[Gat
     return (replace(found, words=words),)
 
 
-def _judge_gap(record: AuditRecord, gate: Gate) -> GateOutcome:
-    """The gap over all records of every model."""
-    gaps = [subject for subject in record.audited if subject.performance is not None]
-    if not gaps:
+def _judge_performance(record: AuditRecord, gate: Gate) -> GateOutcome:
+    """The accuracies over all records of every model, trained on and others."""
+    models = [subject for subject in record.audited if subject.performance is not None]
+    if not models:
         return _undecided(gate, "there is no model whose training records are known")
-    level = shared_confidence(gate.confidence, len(gaps))
-    ends = [(*gap_over_all(one.performance, level), one) for one in gaps if one.performance]
+    level = shared_confidence(gate.confidence, len(models))
+    compared = _OF_MODELS[gate.metric]
+    ends = [(*compared(one.performance, level), one) for one in models if one.performance]
     low, high, worst = max(ends, key=lambda end: (end[0] > gate.at_most, end[1]))
     remedy = "more records whose membership is known would narrow the interval"
     return _outcome(gate, low, high, worst.name, "", remedy)

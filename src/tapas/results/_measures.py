@@ -368,6 +368,7 @@ OTHER_LIMITS = {
     "exposed_people": (0.0, 1.0),
     "dropped_columns": (0.0, math.inf),
     "accuracy_gap": (0.0, 1.0),
+    "accuracy_ratio": (0.0, math.inf),
     "copied_records": (0.0, math.inf),
 }
 GATE_METRICS = (*(measure.gate for measure in MEASURES if measure.gate), *OTHER_LIMITS)

@@ -1,5 +1,6 @@
 """How well a model does on the records that it was trained on, and on others."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 
 from tapas.stats import advantage_interval, clopper_pearson, shared_confidence
 
-__all__ = ["gap_over_all", "performance_table"]
+__all__ = ["gap_over_all", "performance_table", "ratio_over_all", "with_ratio"]
 
 CONFIDENCE = 0.95
 
@@ -18,7 +19,7 @@ def performance_table(
     members: np.ndarray,
     subgroups: Mapping[str, np.ndarray] | None = None,
 ) -> pd.DataFrame:
-    """Return accuracy on members and on others with its gap: all, by class and by subgroup.
+    """Return accuracy on members and on others, gap and ratio: all, by class and by subgroup.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ def performance_table(
     -------
     DataFrame
         One row per part, ``all`` first. ``precision`` and ``recall`` are about the class among the
-        others, and their means over classes in the first row. All intervals of accuracies and gaps
-        hold together with 95 % confidence.
+        others, and their means over classes in the first row. All intervals of accuracies, gaps
+        and ratios hold together with 95 % confidence.
     """
     right = np.asarray(predicted == truth, dtype=bool)
     parts = [("all", "all", np.ones(len(right), dtype=bool))]
@@ -47,7 +48,7 @@ def performance_table(
         {"slice": name, "value": str(value), **_accuracies(right, members, part, level)}
         for name, value, part in parts
     ]
-    table = pd.DataFrame(found)
+    table = with_ratio(pd.DataFrame(found))
     outside = ~members
     for column, given in (("precision", predicted), ("recall", truth)):
         of_class = [
@@ -68,13 +69,40 @@ def gap_over_all(
     performance : mapping of str to sequence
         Columns of `performance_table`.
     """
-    counts = []
-    for side in ("train", "test"):
-        both = (performance[f"{side}_{what}"][0] for what in ("accuracy", "records"))
-        share, number = (float(str(value)) for value in both)
-        counts += [round(share * number), int(number)]
+    counts = (*_counts(performance, "train"), *_counts(performance, "test"))
     gap = advantage_interval(*counts, confidence=confidence)
     return gap.low, gap.high
+
+
+def ratio_over_all(
+    performance: Mapping[str, Sequence[object]], confidence: float
+) -> tuple[float, float]:
+    """How many times the accuracy on others that on all members is, at least and at most.
+
+    Exact limits of the two accuracies share the error.
+    """
+    each = shared_confidence(confidence, 2)
+    train, test = (clopper_pearson(*_counts(performance, s), each) for s in ("train", "test"))
+    return float(train[0] / test[1]), float(train[1] / test[0]) if test[0] > 0 else math.inf
+
+
+def with_ratio(performance: Mapping[str, Sequence[object]] | pd.DataFrame) -> pd.DataFrame:
+    """Return columns of `performance_table` with the ratio of the accuracies.
+
+    Its ends are those that the ends of both accuracies allow: it holds where they do.
+    """
+    table = pd.DataFrame(performance)
+    ends = (("", "", ""), ("_low", "_low", "_high"), ("_high", "_high", "_low"))
+    for end, above, below in ends:
+        over = table[f"train_accuracy{above}"].astype(float)
+        table[f"ratio{end}"] = over / table[f"test_accuracy{below}"].astype(float)
+    return table
+
+
+def _counts(performance: Mapping[str, Sequence[object]], side: str) -> tuple[int, int]:
+    """How many of all records on one side the model is right about, and how many there are."""
+    number = int(str(performance[f"{side}_records"][0]))
+    return round(float(str(performance[f"{side}_accuracy"][0])) * number) if number else 0, number
 
 
 def _accuracies(
