@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import functools
+import importlib
 import itertools
 import logging
 import math
@@ -699,3 +700,39 @@ def test_differences_name_where_two_specs_differ() -> None:
 def test_differences_of_things_are_found_by_attribute() -> None:
     left, right = (spec_of(Thing(inner=Thing(_keep=value))).plain() for value in (1, 2))
     assert differences(left, right) == ["inner._keep: stored 1, asked 2"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "record", "installed"),
+    [
+        ("lib/python3/site-packages", None, True),
+        ("lib/python3/dist-packages", None, True),
+        ("deps", "somelib_of_tests/__init__.py,sha256=x,1", True),
+        ("deps", "another/__init__.py,sha256=x,1", False),
+        ("project", None, False),
+    ],
+)
+def test_packages_are_installed_wherever_they_were_installed_to(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    folder: str,
+    record: str | None,
+    installed: bool,
+) -> None:
+    package = tmp_path / folder / "somelib_of_tests"
+    package.mkdir(parents=True)
+    if record is not None:
+        about = tmp_path / folder / "somelib-1.0.dist-info"
+        about.mkdir()
+        (about / "RECORD").write_text(record + "\n")
+    monkeypatch.syspath_prepend(tmp_path / folder)
+    found = []
+    for number in (1, 2):
+        (package / "__init__.py").write_text(f"class Thing:\n    number = {number}\n")
+        monkeypatch.delitem(sys.modules, "somelib_of_tests", raising=False)
+        importlib.invalidate_caches()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "dont_write_bytecode", True)
+            found.append(digest(importlib.import_module("somelib_of_tests").Thing()))
+    monkeypatch.delitem(sys.modules, "somelib_of_tests")
+    assert (found[0] == found[1]) == installed

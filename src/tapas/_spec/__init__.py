@@ -4,6 +4,7 @@ A spec may only err towards "different". What cannot be compared with certainty 
 doubt, and whoever keeps work under a spec does not reuse it then.
 """
 
+from tapas._spec._installed import is_installed
 from tapas._spec._plain import Plain, differences, digest_of
 from tapas._spec._reader import SpecifiesItself, attributes_of
 from tapas._spec._spec import Spec, spec_of
@@ -15,5 +16,6 @@ __all__ = [
     "attributes_of",
     "differences",
     "digest_of",
+    "is_installed",
     "spec_of",
 ]

@@ -3,24 +3,18 @@
 import dis
 import importlib.util
 import sys
-import sysconfig
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path, PurePath
 from types import CodeType, FunctionType, ModuleType
 
 import numpy as np
 
+from tapas._spec._installed import is_installed
 from tapas._spec._plain import Plain, digest_of
 
-_INSTALLED = tuple(
-    {
-        Path(sysconfig.get_paths()[key]).resolve()
-        for key in ("stdlib", "platstdlib", "purelib", "platlib")
-    }
-)
 _CODE = (FunctionType, staticmethod, classmethod, property, cached_property, type, ModuleType)
 
 
@@ -133,7 +127,7 @@ class CodeReader(ABC):
         found = importlib.util.find_spec(name.partition(".")[0]) if name else None
         if found is None or found.origin is None or not found.has_location:
             return name
-        if _is_installed(found.origin):
+        if is_installed(found.origin):
             return name
         if "." in name:
             self.doubts.append(f"module {name} is not imported yet")
@@ -178,13 +172,7 @@ def _is_own(module_name: str | None) -> bool:
     file = getattr(module, "__file__", None)
     if file is None:
         return module_name == "__main__" or module is None
-    return not _is_installed(file)
-
-
-@lru_cache(maxsize=4096)
-def _is_installed(file: str) -> bool:
-    place = Path(file).resolve()
-    return any(place.is_relative_to(root) for root in _INSTALLED)
+    return not is_installed(file)
 
 
 def path_of(thing: type) -> str:

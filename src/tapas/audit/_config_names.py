@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tapas._spec import is_installed
 from tapas._validate import listing
 from tapas.audit._problems import Problems
 from tapas.engine import guarded
@@ -141,7 +142,7 @@ class Names:
 
     def _is_own(self, name: str, file: Path) -> bool:
         """Whether a module lies beside the audit file, rather than being installed there."""
-        if name.split(".")[0] == "tapas" or file.is_relative_to(sys.prefix):
+        if name.split(".")[0] == "tapas" or is_installed(str(file)):
             return False
         return file.resolve().is_relative_to(self.folder)
 

@@ -5,10 +5,10 @@ a run writes to a file of its folder.
 """
 
 import logging
-import sysconfig
 import traceback
 from pathlib import Path
 
+from tapas._spec import is_installed
 from tapas.engine._guard import CodeExitError, TimeLimitError
 from tapas.errors import (
     ConfigError,
@@ -20,7 +20,6 @@ from tapas.errors import (
 
 FAILURES = logging.getLogger("tapas.failures")
 LONGEST_NAME = 80
-_INSTALLED = tuple(sysconfig.get_paths()[key] for key in ("stdlib", "purelib", "platlib"))
 _ABOUT_USE = (ConfigError, IncompatibleAttackError, NotTrainedError, ThreatModelError)
 _OURS = str(Path(__file__).parents[1])
 
@@ -44,7 +43,7 @@ def _is_about_use(error: BaseException) -> bool:
 def _place(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     foreign = [one for one in frames if not one.filename.startswith(_OURS)]
-    own = [one for one in foreign if not one.filename.startswith(_INSTALLED)]
+    own = [one for one in foreign if not is_installed(one.filename)]
     for frame in (own or foreign or frames)[-1:]:
         return f" at {Path(frame.filename).name[-LONGEST_NAME:]}:{frame.lineno}"
     return ""
