@@ -6,7 +6,7 @@ import pytest
 
 from tapas import stats
 from tapas.errors import ConfigError
-from tapas.results import MIAttackSummary, privacy_risk, risk_histogram
+from tapas.results import MIAttackSummary, privacy_risk, risk_histogram, spreadsheet_safe
 from tapas.results._exposure import (
     exposure_table,
     positive_predictive_value,
@@ -149,3 +149,10 @@ def test_a_higher_score_never_has_a_lower_risk_and_equal_scores_have_one() -> No
     assert len({(score, value) for score, value in zip(scores, risk, strict=True)}) == len(
         np.unique(scores)
     )
+
+
+def test_text_that_a_spreadsheet_would_run_is_marked_and_nothing_else() -> None:
+    given = pd.DataFrame({"a": ["=1+1", "", "plain", "-x", "\tx"], "b": [-1.0, 2, 3, 4, 5]})
+    safe = spreadsheet_safe(given)
+    assert safe["a"].tolist() == ["'=1+1", "", "plain", "'-x", "'\tx"]
+    assert safe["b"].tolist() == given["b"].tolist()

@@ -31,6 +31,7 @@ _SLICED = {
 }
 PRIORS = (0.01, 0.1, 0.5)
 FPRS = (0.01, 0.001)
+_FORMULAS = tuple("=+-@\t\r")
 
 
 def positive_predictive_value(tpr: float, fpr: float, prior: float) -> float:
@@ -176,7 +177,7 @@ def write_exposure_table(
 def spreadsheet_safe(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with an apostrophe before text that a spreadsheet would run as a formula."""
     return table.map(
-        lambda cell: f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" else cell
+        lambda cell: f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULAS) else cell
     )
 
 
