@@ -125,6 +125,8 @@ def test_results_and_slices_stand_in_files_beside_the_page(tmp_path) -> None:
     (row,) = slices[slices["value"] == "b"].to_dict("records")
     assert (row["subject"], row["attack"]) == ("Model", "LiRA")
     assert (row["precision"], row["recall"]) == (of_class.precision, of_class.recall)
+    shown = AuditPage(found).html().partition("<h4>Slices</h4>")[2].partition("</table>")[0]
+    assert f"{100 * of_class.precision:.1f}%" in shown
     low, high = clopper_pearson(round(100 * of_class.recall), 100, 1 - 0.05 / 5)
     assert (row["recall_low"], row["recall_high"]) == pytest.approx((low, high))
 

@@ -39,6 +39,8 @@ _TITLES = {
 _RATES = (
     ("AUC", "auc", False),
     ("Advantage", "advantage", False),
+    ("Precision", "precision", True),
+    ("Recall", "recall", True),
     (f"TPR at {100 * LOW_FPR:g}% FPR", f"tpr_at_fpr_{LOW_FPR:g}", True),
 )
 
