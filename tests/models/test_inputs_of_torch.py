@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import LossMIA
 from tapas.errors import MechanismError, SchemaError
-from tapas.models import Records, as_model
+from tapas.models import CallableTrainer, Records, as_model
 from tapas.threat_models import ModelMIA
 from tapas.threat_models._model_records import as_records, pair
 
@@ -274,3 +274,32 @@ def test_one_input_by_name_stands_for_itself() -> None:
     assert classes.tolist() == [0, 1, 2]
     texts, _ = pair(Items([("some words", 0), ("others", 1)]), "members")
     assert texts.tolist() == ["some words", "others"]
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def test_modules_that_predict_numbers_are_audited_by_their_residuals() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(80, 3))
+    y = features[:, 0] + rng.normal(size=80)
+
+    def trained(X: np.ndarray, y: np.ndarray, seed: int) -> "torch.nn.Module":
+        found = np.linalg.lstsq(X, y, rcond=None)[0]
+        layer = torch.nn.Linear(3, 1, bias=False).double()
+        with torch.no_grad():
+            layer.weight.copy_(torch.tensor(found[None, :]))
+        return layer
+
+    module = trained(features[:40], y[:40], 0)
+    weights = module.weight.detach().numpy()[0]
+    found = []
+    for model in (module, SimpleNamespace(predict=lambda rows: rows @ weights)):
+        sides = (features[:40], y[:40]), (features[40:], y[40:])
+        threat_model = ModelMIA(
+            model, *sides, trainer=CallableTrainer(trained), num_shadows=4, seed=0, n_jobs=1
+        )
+        attack = LossMIA()
+        attack.train(threat_model)
+        found.append(threat_model.test(attack).scores)
+    np.testing.assert_allclose(found[0], found[1])

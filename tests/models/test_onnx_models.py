@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from tapas.attacks import LossMIA
 from tapas.errors import ConfigError, SchemaError
 from tapas.models import Access, AccessError, Form, as_model
 from tapas.threat_models import ModelMIA
@@ -236,3 +237,17 @@ def _half(data, half):
     if isinstance(data, dict):
         return {name: part[half] for name, part in data.items()}
     return tuple(part[half] for part in data) if isinstance(data, tuple) else data[half]
+
+
+def test_a_file_that_predicts_numbers_is_audited_by_its_residuals(tmp_path):
+    rng = np.random.default_rng(0)
+    y = X[:, :3] @ rng.normal(size=(3, 2)) + rng.normal(size=(len(X), 2))
+    linear = LinearRegression().fit(X[::2], y[::2])
+    path = _linear_file(tmp_path / "numbers.onnx", linear, last=None)
+    found = []
+    for model in (path, linear):
+        threat_model = ModelMIA(model, (X[::2], y[::2]), (X[1::2], y[1::2]), seed=0)
+        attack = LossMIA()
+        attack.train(threat_model)
+        found.append(threat_model.test(attack).scores)
+    np.testing.assert_allclose(found[0], found[1], atol=1e-4)

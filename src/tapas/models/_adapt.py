@@ -1,7 +1,6 @@
 """Anything that classifies, as a model."""
 
 import os
-import sys
 from pathlib import Path
 from typing import cast
 
@@ -15,6 +14,7 @@ from tapas.models._estimators import FittedClassifier
 from tapas.models._model import BATCH_SIZE, Model
 from tapas.models._outputs import OUTPUTS
 from tapas.models._sklearn import SklearnModel
+from tapas.models._torch import TorchModel, is_torch_module
 
 
 def as_model(
@@ -59,9 +59,7 @@ def as_model(
         from tapas.models._onnx import OnnxModel
 
         return OnnxModel(obj, classes, outputs=outputs, batch_size=batch_size)
-    if _is_torch_module(obj):
-        from tapas.models._torch import TorchModel
-
+    if is_torch_module(obj):
         return TorchModel(obj, classes, outputs=outputs, batch_size=batch_size)
     if hasattr(obj, "predict") and (hasattr(obj, "classes_") or hasattr(obj, "get_params")):
         model = SklearnModel(cast(FittedClassifier, obj), batch_size=batch_size)
@@ -83,8 +81,3 @@ def as_model(
         f"a model must be a fitted scikit-learn classifier, a torch module, the path of an .onnx "
         f"file, a callable or a tapas.models.Model, got {type(obj).__name__}"
     )
-
-
-def _is_torch_module(obj: object) -> bool:
-    torch = sys.modules.get("torch")  # a module cannot exist before torch was imported
-    return torch is not None and isinstance(obj, torch.nn.Module)

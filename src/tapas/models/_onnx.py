@@ -119,10 +119,14 @@ class OnnxModel(Model):
         return self._content
 
     def _scores(self, X: Inputs) -> np.ndarray:
-        raw = self._run(self._score_output, _feeds(self._session.get_inputs(), X))
+        raw = self.raw(X)
         if isinstance(raw, list):
             raw = _from_dictionaries(raw, self.classes)
         return as_probabilities(raw, self._outputs, len(self.classes))
+
+    def raw(self, X: Inputs) -> RawOutput:
+        """What the file returns as floats, as it is; not counted as queries."""
+        return self._run(self._score_output, _feeds(self._session.get_inputs(), X))
 
     def _labels(self, X: Inputs) -> ArrayLike:
         if self._label_output is None:

@@ -4,8 +4,10 @@ A record carries what it should be predicted as in its last columns. The model i
 others, and answers how well that fits: with probability exp(-r) it does, r being the mean residual.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, cast
 
 import numpy as np
@@ -15,11 +17,13 @@ from numpy.typing import ArrayLike
 from tapas._random import integer_seed, seeded_globals
 from tapas.errors import ConfigError, MechanismError
 from tapas.models._access import Access
-from tapas.models._boosters import as_booster
+from tapas.models._boosters import BOOSTER_FILES, as_booster, read_booster
 from tapas.models._estimators import Classifier, display_name
 from tapas.models._inputs import Inputs
 from tapas.models._model import Model
+from tapas.models._onnx import OnnxModel
 from tapas.models._sklearn_trainer import fitted_clone
+from tapas.models._torch import TorchModel, is_torch_module
 from tapas.models._trainer import CallableTrainer, Trainer
 from tapas.models._training_plan import TrainingPlan
 
@@ -50,7 +54,8 @@ class ResidualModel(Model):
     Parameters
     ----------
     predictor : object
-        With ``predict``, or ``predict_proba`` that gives a list; or a callable.
+        With ``predict``, or ``predict_proba`` that gives a list; a torch module; the path of an
+        ``.onnx`` file or of a saved booster; or a callable.
     scales : ndarray
         Of each number that is predicted: a residual of this size has probability 1/e.
     several : sequence of ndarray, optional
@@ -59,22 +64,24 @@ class ResidualModel(Model):
 
     def __init__(
         self,
-        predictor: Predictor | Callable[..., ArrayLike],
+        predictor: Predictor | Callable[..., ArrayLike] | str | os.PathLike[str],
         scales: np.ndarray,
         several: Sequence[np.ndarray] | None = None,
     ) -> None:
         super().__init__(CLASSES, access=Access.PARAMETERS)
-        self._predictor = predictor
+        self._predictor = _as_predictor(predictor)
         self._scales = np.asarray(scales, dtype=float)
         self._several = several
 
     @property
     def label(self) -> str:
         """Display name."""
-        return display_name(self._predictor)
+        made = self._predictor
+        return made.label if isinstance(made, Model) else display_name(made)
 
     def _parameters(self) -> object:
-        return self._predictor
+        made = self._predictor
+        return made.parameters if isinstance(made, Model) else made
 
     def _scores(self, X: Inputs) -> np.ndarray:
         width = X.shape[1] - len(self._scales)
@@ -88,9 +95,7 @@ class ResidualModel(Model):
     def _residuals(self, X: Inputs, targets: np.ndarray) -> np.ndarray:
         if self._several is not None:
             return self._losses(X, targets)
-        predictor = as_booster(self._predictor) or self._predictor
-        predict = getattr(predictor, "predict", predictor)
-        found = np.asarray(predict(X), dtype=float)  # type: ignore[operator]
+        found = np.asarray(self._predict(X), dtype=float)
         found = found[:, None] if found.ndim == 1 else found
         if found.shape != targets.shape:
             raise MechanismError(
@@ -99,17 +104,31 @@ class ResidualModel(Model):
             )
         return np.abs(found - targets) / self._scales
 
+    def _predict(self, X: Inputs) -> ArrayLike:
+        if isinstance(self._predictor, (TorchModel, OnnxModel)):
+            return self._predictor.raw(X)  # type: ignore[return-value]
+        predictor = as_booster(self._predictor) or self._predictor
+        return getattr(predictor, "predict", predictor)(X)  # type: ignore[operator]
+
     def _losses(self, X: Inputs, targets: np.ndarray) -> np.ndarray:
         """-ln of the probability of each true class; a class that was never seen has none."""
-        answers = self._predictor.predict_proba(X)  # type: ignore[union-attr]
+        answers = self._predictor.predict_proba(X)  # type: ignore[attr-defined]
         losses = []
-        known = self._predictor.classes_  # type: ignore[union-attr]
+        known = self._predictor.classes_  # type: ignore[attr-defined]
         for place, classes in enumerate(self._several or ()):
             true = classes[targets[:, place].astype(int)]
             column = pd.Index(known[place]).get_indexer(pd.Index(true))
             found = np.asarray(answers[place])[np.arange(len(true)), column]
             losses.append(-np.log(np.maximum(np.where(column < 0, 0.0, found), SMALLEST)))
         return np.stack(losses, axis=1)
+
+
+def _as_predictor(obj: object) -> object:
+    """What predicts numbers; files are read."""
+    if isinstance(obj, (str, os.PathLike)):
+        path = Path(obj)
+        return read_booster(path) if path.suffix in BOOSTER_FILES else OnnxModel(path, CLASSES)
+    return TorchModel(obj, CLASSES) if is_torch_module(obj) else obj
 
 
 @dataclass(frozen=True, eq=False)

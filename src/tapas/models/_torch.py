@@ -1,7 +1,8 @@
 """Torch modules as models."""
 
+import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -57,17 +58,18 @@ class TorchModel(Model):
         return type(self._module).__name__
 
     def _scores(self, X: Inputs) -> np.ndarray:
-        return as_probabilities(self._forward(X), self._outputs, len(self.classes))
+        return as_probabilities(self.raw(X), self._outputs, len(self.classes))
 
     def _labels(self, X: Inputs) -> ArrayLike:
         if self._outputs == "labels":
-            return self._forward(X)
+            return self.raw(X)
         return super()._labels(X)
 
     def _parameters(self) -> object:
         return self._module
 
-    def _forward(self, X: Inputs) -> np.ndarray:
+    def raw(self, X: Inputs) -> np.ndarray:
+        """What the module returns, as it is; not counted as queries."""
         import torch
 
         like = next(self._module.parameters(), torch.empty(0))
@@ -92,6 +94,12 @@ class TorchModel(Model):
         finally:
             self._module.train(was_training)
         return (raw.double() if raw.is_floating_point() else raw).numpy()
+
+
+def is_torch_module(obj: object) -> "TypeGuard[torch.nn.Module]":
+    """Whether it is a network of torch, which is not imported for this."""
+    torch = sys.modules.get("torch")  # a module cannot exist before torch was imported
+    return torch is not None and isinstance(obj, torch.nn.Module)
 
 
 def _first_output(answer: object) -> "torch.Tensor":
