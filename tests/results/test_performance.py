@@ -91,3 +91,9 @@ def test_a_limit_on_the_gap_has_its_own_confidence() -> None:
 def test_a_limit_on_the_gap_has_the_range_of_a_share() -> None:
     with pytest.raises(ConfigError, match="at most 1"):
         Gate("accuracy_gap", 10)
+
+
+def test_a_model_that_says_other_classes_only_has_no_precision() -> None:
+    table = performance_table(TRUTH, np.full(8, "z"), INSIDE)
+    assert table["precision"].isna().all()
+    assert table["recall"][0] == 0

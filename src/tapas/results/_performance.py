@@ -55,7 +55,8 @@ def performance_table(
             _share(right, outside & (given == value)) if name == "class" else np.nan
             for name, value, _ in parts
         ]
-        table[column] = [float(np.nanmean(of_class)), *of_class[1:]]
+        known = [share for share in of_class if not np.isnan(share)]
+        table[column] = [float(np.mean(known)) if known else np.nan, *of_class[1:]]
     return table
 
 
