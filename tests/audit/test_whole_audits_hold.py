@@ -88,9 +88,10 @@ def test_statements_of_a_few_audits() -> None:
     assert wrongs("nothing", played("responses", 1, 200))["leak in words"] == 1
     assert wrongs("nothing", recorded("ties", 0, 1000))["claim"] == 0
     assert wrongs("nothing", recorded("ties", 0, 1000))["auc intervals"] == 1
-    many = wrongs("nothing", played_by_many(0, 2, 3, 20))
+    many = wrongs("nothing", played_by_many(0, 2, 5, 20))
     assert many["audits"] == 1
     assert many["epsilon"] == 0
+    assert {"people exposed", "means over people"} <= set(many)
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ from tapas.results import (
     Gate,
     MIAttackSummary,
     decide,
+    exposed_people,
     leak,
 )
 from tapas.stats import roc_band
@@ -192,6 +193,9 @@ def wrongs(kind: str, record: AuditRecord) -> Counter[str]:
         if "found" in known:
             found["tpr intervals"] |= misses(finding.shared.tpr_at_low_fpr, known["found"])
         found["words too strong"] |= int(leak(finding.shared)[0] > 2 * known["auc"] - 1)
+    for people in exposed_people(record) if kind in NULLS else ():
+        found["people exposed"] |= int(people.num_exposed > 0)
+        found["means over people"] |= misses(people.mean, known["auc"])
     if findings.best is not None and kind in NULLS:
         found["leak in words"] = int("No attack did" not in " ".join(AuditPage(record).words))
     if len(findings.audited) == 1 and "tpr" in known:
