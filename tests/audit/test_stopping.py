@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from whole_audits import BACKGROUND, TARGET, Guess, Noise
 
-from tapas.audit import StopEarly
-from tapas.results import BinaryAIAttackSummary, Claim, MIAttackSummary
+from tapas.audit import Audit, StopEarly
+from tapas.results import BinaryAIAttackSummary, Claim, MIAttackSummary, decide
+from tapas.threat_models import BlackBoxKnowledge, ExactDataKnowledge, TargetedAIA
 
 
 def test_a_common_value_is_no_contradiction() -> None:
@@ -13,6 +15,21 @@ def test_a_common_value_is_no_contradiction() -> None:
     for seed in range(40):
         labels = np.random.default_rng(seed).random(400) < 0.9
         assert stop.reason([BinaryAIAttackSummary(labels, np.ones(400), attack_info="A")]) is None
+
+
+def test_an_audit_of_a_common_value_does_not_contradict_what_holds() -> None:
+    """The same through the audit, of a generator that ignores its input."""
+    box = BlackBoxKnowledge(Noise(), 2)
+    column = BACKGROUND.description.columns[0]
+    for seed in range(4):
+        known, values = ExactDataKnowledge(BACKGROUND), ["common", "rare"]
+        game = TargetedAIA(known, TARGET, column, values, box, [0.9, 0.1], seed=seed)
+        claim = Claim(1.0)
+        stop = StopEarly(claim=claim, every=20)
+        audit = Audit(game, [Guess(0)], 0, 80, claim=claim, stop_early=stop)
+        record = audit.run(n_jobs=1)
+        assert not record.stopped
+        assert not decide(record).contradicts_claim
 
 
 @pytest.mark.parametrize("is_turned", [False, True])

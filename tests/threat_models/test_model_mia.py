@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -400,3 +401,29 @@ def test_equal_records_and_unequal_sizes_do_not_make_a_leak() -> None:
         attack.train(threat_model)
         areas.append(threat_model.test(attack).auc)
     assert abs(np.mean(areas) - 0.5) < 0.05
+
+
+def test_records_that_repeat_can_be_audited_with_shadow_models() -> None:
+    """Equal records are all known or all judged, and both sides are left to learn from."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (400, 3)).astype(float)
+    X[:, 2] = rng.integers(0, 40, 400)
+    y = rng.integers(0, 2, 400)
+    tree = DecisionTreeClassifier(random_state=0)
+    with pytest.warns(TargetInDataWarning, match="both sides"):
+        threat_model = ModelMIA(
+            clone(tree).fit(X[:200], y[:200]),
+            (X[:200], y[:200]),
+            (X[200:], y[200:]),
+            trainer=tree,
+            num_shadows=4,
+            seed=0,
+            n_jobs=1,
+        )
+    attack = CalibratedLossMIA()
+    attack.train(threat_model)
+    summary = threat_model.test(attack)
+    assert 0 < summary.labels.sum() < len(summary)
+    game = threat_model.game
+    keys = [side.records.row_keys() for side in (game.known, game.candidates)]
+    assert not np.isin(*keys).any()
