@@ -1,14 +1,7 @@
 """Outcomes of attacks and audits: frozen, with their metrics, readable from disk."""
 
-from tapas.results._audit_record import (
-    LEAKY_CONTROL,
-    AttackCrash,
-    AuditedSubject,
-    AuditRecord,
-    Claim,
-    Gate,
-    TrialFailure,
-)
+from tapas.results._audit_record import AuditRecord
+from tapas.results._audited_subject import LEAKY_CONTROL, AttackCrash, AuditedSubject, TrialFailure
 from tapas.results._changes import Change, RecordComparison, compare_records
 from tapas.results._claims import ClaimOutcome, judge_claim
 from tapas.results._constant import constant_scores
@@ -42,6 +35,7 @@ from tapas.results._label_inference import (
 )
 from tapas.results._learning import LearningCurve
 from tapas.results._leaves import Leaves
+from tapas.results._limits import Claim, Gate
 from tapas.results._measures import (
     ALL_METRICS,
     DEFAULT_METRICS,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tapas import stats
-from tapas.results._audit_record import Claim
 from tapas.results._label_inference import LabelInferenceAttackSummary
+from tapas.results._limits import Claim
 from tapas.results._rounding import rounded_down
 from tapas.stats import Dependence
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from tapas.results._audit_record import AuditedSubject, AuditRecord
+from tapas.results._audit_record import AuditRecord
+from tapas.results._audited_subject import AuditedSubject
 from tapas.results._facts import judged_summaries
 from tapas.results._label_inference import LabelInferenceAttackSummary
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tapas.results._audit_record import AuditedSubject, AuditRecord
+from tapas.results._audit_record import AuditRecord
+from tapas.results._audited_subject import AuditedSubject
 from tapas.results._estimate import Estimate
 from tapas.results._rounding import rounded
 

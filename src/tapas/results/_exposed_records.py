@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tapas.results._audit_record import SUBGROUP, VALUE, AuditedSubject
+from tapas.results._audited_subject import SUBGROUP, VALUE, AuditedSubject
 from tapas.results._exposure import exposure_table, slice_metrics
 from tapas.results._findings import CONFIDENCE, Finding, Findings
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary

@@ -6,7 +6,8 @@ from functools import cached_property
 
 from tapas import stats
 from tapas.errors import StatisticsError
-from tapas.results._audit_record import AuditedSubject, AuditRecord
+from tapas.results._audit_record import AuditRecord
+from tapas.results._audited_subject import AuditedSubject
 from tapas.results._best_guess import best_guess
 from tapas.results._estimate import Estimate, estimate, of_both_ways
 from tapas.results._label_inference import (

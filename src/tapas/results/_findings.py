@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tapas import stats
-from tapas.results._audit_record import AuditedSubject, AuditRecord
+from tapas.results._audit_record import AuditRecord
+from tapas.results._audited_subject import AuditedSubject
 from tapas.results._claims import ClaimOutcome, judge_claim
 from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
 from tapas.results._label_inference import (

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tapas.results._audit_record import AuditRecord, Gate
+from tapas.results._audit_record import AuditRecord
 from tapas.results._claims import ClaimOutcome
 from tapas.results._constant import unseen_targets
 from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
 from tapas.results._findings import Findings, shared_by_audited
+from tapas.results._limits import Gate
 from tapas.results._measures import MEASURES
 from tapas.results._people import exposed_people
 from tapas.results._performance import gap_over_all, ratio_over_all

@@ -9,7 +9,8 @@ import pandas as pd
 
 from tapas._random import stream
 from tapas.metrics import column_aucs, resampled_column_aucs
-from tapas.results._audit_record import SUBGROUP, AuditedSubject, AuditRecord
+from tapas.results._audit_record import AuditRecord
+from tapas.results._audited_subject import SUBGROUP, AuditedSubject
 from tapas.results._estimate import Estimate
 from tapas.results._facts import facts_within
 from tapas.results._findings import shared_by_audited

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapas.results._audit_record import AuditedSubject
+from tapas.results._audited_subject import AuditedSubject
 from tapas.results._label_inference import LabelInferenceAttackSummary
 from tapas.results._rounding import rounded
 from tapas.results._share_answers import ShareAnswer

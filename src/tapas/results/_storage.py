@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from tapas.stats import Dependence
 
 __all__ = [
     "as_plain_list",
+    "checked",
     "find_class",
     "from_dict",
     "from_json",
@@ -29,6 +30,7 @@ FORMAT = "tapas-summary"
 VERSION = 2
 _READABLE = (1, VERSION)
 _KEY = FORMAT.encode()
+_Kind = TypeVar("_Kind")
 _TRIALS = ("labels", "predictions", "scores", "groups", "inputs_alone")
 
 
@@ -139,6 +141,13 @@ def _as_of_today(version: int, fields: dict[str, Any]) -> dict[str, Any]:
     if version == 1 and fields.get("groups") is None and fields.get("target_id") == "all":
         fields["dependence"] = str(Dependence.ONE_RELEASE)
     return fields
+
+
+def checked(kind: type[_Kind], value: object) -> _Kind:
+    """A value of a file, where it is of its kind."""
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+    return value
 
 
 def as_plain_list(values: Iterable[object]) -> list[Plain]:
