@@ -66,6 +66,8 @@ def generator(name: str, table: str) -> Generator:
 
 def load(folder: Path, table: str) -> TabularDataset:
     """A sample of a table; snake's columns are all categories."""
+    if table == "texas":
+        return TabularDataset.read(folder / "texas.csv", folder / "texas.json")
     if table == "adult":
         frame = pd.read_csv(folder / "adult.csv", na_values="?", skipinitialspace=True)
     else:
@@ -80,16 +82,18 @@ def load(folder: Path, table: str) -> TabularDataset:
     return TabularDataset(frame, DataDescription(schema))
 
 
-def game(data: TabularDataset, generator: Generator, seed: int) -> TargetedMIA:
+def game(
+    data: TabularDataset, generator: Generator, seed: int, private: int = PRIVATE
+) -> TargetedMIA:
     """25 vulnerable people, then 25 random others, all in the same releases."""
     vulnerable = select_vulnerable_records(data, HALF).table.index.to_numpy()
     others = np.setdiff1d(np.arange(len(data)), vulnerable)
     chosen = np.random.default_rng(seed).choice(others, HALF, replace=False)
     rows = np.concatenate([vulnerable, chosen])
     knowledge = AuxiliaryDataKnowledge(
-        data.drop_records(rows.tolist()), num_training_records=PRIVATE, seed=seed
+        data.drop_records(rows.tolist()), num_training_records=private, seed=seed
     )
-    box = BlackBoxKnowledge(generator, PRIVATE)
+    box = BlackBoxKnowledge(generator, private)
     return TargetedMIA(knowledge, data.take(rows), box, seed=seed, n_jobs=1)
 
 

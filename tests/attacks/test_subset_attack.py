@@ -179,6 +179,20 @@ def test_the_documented_doors_judge_each_view_as_an_audit_does(several: Targeted
         np.testing.assert_allclose(told.scores, summary.scores, rtol=1e-5)
 
 
+class Alone(SubsetAttack):
+    """Learns about each target from its own trials."""
+
+    pools_targets = False
+
+
+def test_weights_may_be_learnt_about_each_view_by_itself(several: TargetedMIA) -> None:
+    record = Audit(several, [Alone(number=60)], 30, 20).run(n_jobs=1)
+    for view, summary in zip(several, record.subjects[0].summaries, strict=True):
+        attack = Alone(number=60)
+        attack.train(view, 30)
+        np.testing.assert_allclose(view.test(attack, 20).scores, summary.scores, rtol=1e-5)
+
+
 def test_one_secret_is_not_enough_to_learn_from() -> None:
     game = membership_game(mixed_table(1, seed=9))
     with pytest.raises(IncompatibleAttackError, match="with both secrets"):

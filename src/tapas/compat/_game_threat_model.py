@@ -260,6 +260,7 @@ class GameThreatModel(TrainableThreatModel):
         self.check(attack)
         player = self.player()
         observer = player.observer(attack) if attack.observes else None
+        mine = self._targets  # of those that the scorer is about
         if not attack.needs.training:
             board = Board.empty(self.game.goal)
         elif attack.learns_from_own_scores:
@@ -271,8 +272,8 @@ class GameThreatModel(TrainableThreatModel):
             seen = player.observer(attack) if observer is None else observer
             board = self._observed(player, seen, "train", num_samples)
             if len(board) and not attack.pools_targets:
-                board = board.of_targets(self._targets)
-        scorer = scorer_about(fit_scorer(attack, board, self.game), self._targets)
+                board, mine = board.of_targets(self._targets), slice(None)
+        scorer = scorer_about(fit_scorer(attack, board, self.game), mine)
         return Trained(self.briefing(), observer, scorer, self._is_about_one)
 
     def scored_samples(
