@@ -78,7 +78,7 @@ PUBLIC = {
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice TopScores top_scores advantage_interval
         attack_epsilon_high auc_gain_interval
-        auc_interval audit_claim audit_power bootstrap certificate certify
+        auc_interval audit_claim audit_power bootstrap certificate certify claim_power
         clopper_pearson column_auc_errors
         epsilon_lower_bound excess_p_value gaussian_epsilon_from_mu holm look_share
         max_epsilon_lower_bound mean_auc_influences negatives_needed one_run_epsilon

@@ -299,13 +299,17 @@ class SubjectRun:
                 self._note_crash(attack, self._name(slice(number, number + 1)), error)
 
     def seen(
-        self, summaries: Sequence[LabelInferenceAttackSummary], num_looks: int
+        self, summaries: Sequence[LabelInferenceAttackSummary], share: float
     ) -> tuple[LabelInferenceAttackSummary, ...]:
-        """The summaries as one of so many looks of this run, and of those of earlier runs."""
+        """The summaries with their share of the error of this run, and of those of earlier runs."""
         if not summaries:
             return ()
-        share = look_share(self.player.ledger.look(self.num_seen)) / num_looks
-        return tuple(summary.sharing(share) for summary in summaries)
+        self.player.ledger.look(self.num_seen)
+        return tuple(summary.sharing(share * self.look_share()) for summary in summaries)
+
+    def look_share(self) -> float:
+        """What part of the error a look at what was judged last may spend, after earlier runs."""
+        return look_share(self.player.ledger.look_at(self.num_seen))
 
     # -- what is left behind -----------------------------------------------------------------
 

@@ -234,6 +234,7 @@ def _claim(outcome: ClaimOutcome) -> dict[str, Any]:
         "state": outcome.state,
         "epsilon_at_least": None if bound is None else _number(float(bound)),
         "confidence": None if bound is None else bound.confidence,
+        "power": outcome.power,
         "words": outcome.words,
     }
 

@@ -201,6 +201,10 @@ class GameThreatModel(TrainableThreatModel):
         self._ledger, ledger.made_of = ledger, self._made_of()
         self.memorise_datasets = True
 
+    def unplayed(self) -> Ledger:
+        """A ledger for the trials of this threat model, which are the same in whichever it is."""
+        return self._remembered().anew()
+
     def _remembered(self) -> Ledger:
         """The ledger; a new one where the game has become another since it was used last."""
         digest = self._made_of()
@@ -343,7 +347,8 @@ class GameThreatModel(TrainableThreatModel):
         else:
             judged = self._judged(asked, num_samples, ignore_memory)
         summary: AttackSummary = self._summary(judged, asked)
-        if ignore_memory or not isinstance(summary, LabelInferenceAttackSummary):
+        are_fresh = ignore_memory or not self.memorise_datasets
+        if are_fresh or not isinstance(summary, LabelInferenceAttackSummary):
             return summary
         return summary.sharing(look_share(self._ledger.look(len(judged.board))))
 

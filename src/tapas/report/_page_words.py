@@ -151,7 +151,7 @@ def limits(findings: Findings) -> list[str]:
             "Some trials are records that share a release or model. Their intervals go record by "
             "record: they describe this one release, not what another would show."
         )
-    needed = negatives_needed(LOW_FPR, findings.shared_confidence)
+    needed = negatives_needed(LOW_FPR, findings.at_this_look(findings.shared_confidence))
     if any(finding.is_binary and finding.num_negative < needed for finding in findings.audited):
         said.append(
             f"There are too few records to say what share is found at {percent(LOW_FPR)} false "
@@ -408,7 +408,8 @@ def _missed(findings: Findings) -> str:
     sizes = [f.fewest_of_a_secret for f in findings.audited if f.is_binary and not f.covers_records]
     if not sizes:
         return _missed_of_records(findings)
-    epsilon = smallest_leak(max(sizes), confidence=findings.verdict_confidence)
+    level = findings.at_this_look(findings.verdict_confidence)
+    epsilon = smallest_leak(max(sizes), confidence=level)
     if math.isinf(epsilon):
         return "With so few trials even a complete leak would have been missed."
     return (
@@ -423,7 +424,7 @@ def _missed_of_records(findings: Findings) -> str:
     alone = [f for f in findings.audited if f.is_binary and f.own.dependence.is_by_record]
     if not alone:
         return ""
-    level = findings.verdict_confidence
+    level = findings.at_this_look(findings.verdict_confidence)
     area = min(
         smallest_area(len(f.summary) - f.num_negative, f.num_negative, confidence=level)
         for f in alone
