@@ -9,9 +9,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tapas.audit._failed_trials import with_failures, without_failures
 from tapas.audit._learning import Crash, LearningTask, learn_parts
-from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
+from tapas.compat import (
+    AttackDoors,
+    GameThreatModel,
+    TargetViews,
+    needs_of,
+    with_failures,
+    without_failures,
+)
 from tapas.engine import Progress, TaskFailedError, Workers, guarded, log_failure, told
 from tapas.errors import IncompatibleAttackError, MechanismError, StoreError
 from tapas.game import (
