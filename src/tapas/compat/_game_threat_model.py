@@ -357,9 +357,7 @@ class GameThreatModel(TrainableThreatModel):
             return summary
         return summary.sharing(look_share(self._ledger.look(len(judged.board))))
 
-    def _judged(
-        self, attack: AttackDoors, num_samples: int | None, player: Player
-    ) -> Judgement:
+    def _judged(self, attack: AttackDoors, num_samples: int | None, player: Player) -> Judgement:
         trained = attack._trained or self.trained(attack, None)
         if trained.observer is None:
             raise NotTrainedError(f"{attack.label} does not observe releases")

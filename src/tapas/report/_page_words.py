@@ -224,7 +224,7 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
             "name": "Certified epsilon",
             "value": bound(findings.epsilon) if certified else "none",
             "interval": f"could show at most {rounded_down(findings.ceiling)}" if certified else "",
-            "note": f"{_about(findings)}lower bound; higher is worse"
+            "note": f"{_about(findings)}lower bound{_conditions(findings)}; higher is worse"
             if certified
             else "no certificate possible",
         }
@@ -441,9 +441,8 @@ def _certified(findings: Findings) -> str:
     epsilon = findings.certificate
     if epsilon is None:
         return f"No epsilon can be certified: {findings.no_certificate}."
-    facts = [f"delta {epsilon.delta:g}"] if epsilon.delta else []
-    facts += [f"{epsilon.relation} neighbours"] if epsilon.relation else []
-    facts += [] if epsilon.certifies else ["if the mechanism is Gaussian"]
+    played = f"{epsilon.relation} neighbours" if epsilon.relation else ""
+    facts = [fact for fact in (played, epsilon.conditions) if fact]
     setting = f" ({', '.join(facts)})" if facts else ""
     top = f"a perfect attack could have shown {rounded_down(findings.ceiling)} with as many trials"
     if findings.epsilon > 0:
@@ -460,6 +459,11 @@ def _shown_by(found: Finding | None) -> str:
     if found is None or not found.target:
         return ""
     return f", shown by {found.own.attack} against target {found.target}"
+
+
+def _conditions(findings: Findings) -> str:
+    found = findings.certificate
+    return f", {found.conditions}" if found is not None and found.conditions else ""
 
 
 def _about(findings: Findings) -> str:

@@ -65,6 +65,8 @@ class People:
         ``people``, ``auc``, ``low``, ``high``); all intervals hold together with 95 % confidence.
     rare_columns : tuple of RareColumn
         Where the values of the most exposed are rarest.
+    conditions : str
+        At which delta and of which mechanisms what is certified holds; empty for all.
     """
 
     subject: str
@@ -73,6 +75,7 @@ class People:
     table: pd.DataFrame
     parts: pd.DataFrame
     rare_columns: tuple[RareColumn, ...] = ()
+    conditions: str = ""
 
     @property
     def num_exposed(self) -> int:
@@ -105,8 +108,11 @@ class People:
             f"of {self.mean.value:.2f} ({self.mean.low:.2f} to {self.mean.high:.2f}); one in ten "
             f"is below {low:.2f}, half are below {middle:.2f}, one in ten is above {high:.2f}."
         )
+        named = {"auc": "AUC", "epsilon": "epsilon"}
+        if self.conditions:
+            named["epsilon"] += f" ({self.conditions})"
         counts = [
-            f"{count} have an {'AUC' if what == 'auc' else 'epsilon'} above {level:g}"
+            f"{count} have an {named[what]} above {level:g}"
             for count, what, level in self.statements
         ]
         if counts:
@@ -192,7 +198,16 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
     table["far"] = (table["auc"] - 0.5).abs()
     ordered = table.sort_values(["far", "target"], ascending=[False, True], ignore_index=True)
     ordered = ordered.drop(columns="far")
-    return People(subject.name, best, mean, ordered, parts, subject.rare_columns)
+    conditions = _conditions(record, subject, by_attack[best][0], confidence)
+    return People(subject.name, best, mean, ordered, parts, subject.rare_columns, conditions)
+
+
+def _conditions(
+    record: AuditRecord, subject: AuditedSubject, summary: Summary, confidence: float
+) -> str:
+    level = shared_by_audited(record, confidence)
+    bound = facts_within(record, subject, summary, confidence=level).epsilon
+    return "" if bound is None else bound.conditions
 
 
 def _parts(
