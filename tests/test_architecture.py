@@ -57,7 +57,7 @@ PUBLIC = {
         accuracy auc balanced_accuracy column_aucs confusion_counts effective_epsilon
         effective_epsilon_from_rates false_positive_rate inference_advantage
         inference_privacy_gain macro_auc mia_advantage precision privacy_gain recall
-        resampled_column_aucs roc_curve tpr_at_fpr true_positive_rate value_rates""",
+        roc_curve tpr_at_fpr true_positive_rate value_rates""",
     "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS GATE_METRICS LEAKY_CONTROL LOW_FPR
         MEASURES MOST_RECORDS PAGE_FILES SUBGROUP VALUE
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
@@ -78,7 +78,7 @@ PUBLIC = {
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice TopScores top_scores advantage_interval
         attack_epsilon_high auc_gain_interval
-        auc_interval audit_claim audit_power bootstrap certificate certify
+        auc_interval audit_claim audit_power bootstrap certificate certify claim_power
         clopper_pearson column_auc_errors
         epsilon_lower_bound excess_p_value gaussian_epsilon_from_mu holm look_share
         max_epsilon_lower_bound mean_auc_influences negatives_needed one_run_epsilon

@@ -5,7 +5,6 @@ import pytest
 from scipy import stats as reference
 
 from tapas._ranks import midranks
-from tapas.metrics import auc, column_aucs, resampled_column_aucs
 from tapas.stats import rank_sum_p_values
 
 
@@ -53,15 +52,3 @@ def test_trials_that_move_against_each_other_are_not_taken_for_independent() -> 
     assert (rank_sum_p_values(scores, positive, groups) < 0.05).sum() <= most
     told = np.where(positive, 3.0, 0.0) + 0.1 * scores
     assert (rank_sum_p_values(told, positive, groups) < 1e-6).all()
-
-
-@pytest.mark.parametrize("tied", [False, True])
-def test_areas_of_resamples_are_those_of_the_trials_drawn(tied: bool) -> None:
-    scores, positive = columns(tied=tied)
-    weights = np.random.default_rng(2).multinomial(41, np.full(41, 1 / 41), 5)
-    found = resampled_column_aucs(scores, positive, weights)
-    for counts, areas in zip(weights, found, strict=True):
-        drawn = np.repeat(np.arange(41), counts)
-        np.testing.assert_array_equal(areas, column_aucs(scores[drawn], positive[drawn]))
-        assert areas[9] == auc(positive[drawn, 9], scores[drawn, 9])
-    assert np.isnan(found[:, 2]).all()

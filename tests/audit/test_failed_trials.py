@@ -3,12 +3,17 @@
 import numpy as np
 import pytest
 
-from tapas.attacks import ClosestDistanceMIA
+from tapas.attacks import Attack, ClosestDistanceMIA
 from tapas.audit import Audit
 from tapas.datasets import TabularDataset, load_sample
 from tapas.generators import Generator
 from tapas.results import Gate, decide
-from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    TargetedMIA,
+    TrialPolicy,
+)
 
 DATA = load_sample("census", 300, seed=5)
 PUBLIC = load_sample("census", 200, seed=99)
@@ -63,3 +68,52 @@ def test_failures_by_chance_tell_nothing_and_keep_their_place() -> None:
     places = sorted(one.index for one in record.subjects[0].failures if one.phase == "test")
     np.testing.assert_array_equal(np.flatnonzero(np.isinf(summary.scores)), places)
     assert decide(record, [Gate("auc", 0.6)]).state != "fail"
+
+
+def test_failures_count_where_a_threat_model_tests_in_python_too() -> None:
+    generator = CrashesFor(0.8, 0.0)
+    threat_model = TargetedMIA(
+        AuxiliaryDataKnowledge(DATA.drop_records([0]), num_training_records=20, seed=0),
+        DATA.get_records([0]),
+        BlackBoxKnowledge(generator, 5),
+        generate_pairs=False,
+        seed=1,
+    )
+    threat_model.policy = TrialPolicy(max_failures=200)
+    attack = ClosestDistanceMIA()
+    attack.train(threat_model, 40)
+    summary = threat_model.test(attack, 120)
+    (audited,) = _record(generator).subjects[0].summaries
+    np.testing.assert_array_equal(summary.labels, audited.labels)
+    np.testing.assert_array_equal(summary.scores, audited.scores)
+    assert summary.auc > 0.8
+
+
+def test_an_attack_of_ones_own_methods_shows_nothing_for_certain_where_trials_failed() -> None:
+    class Own(Attack):
+        def train(self, threat_model, num_samples=None) -> None:
+            self.trained = True
+
+        def attack_score(self, datasets) -> np.ndarray:
+            return np.arange(len(datasets)) * 1.0
+
+        def attack(self, datasets) -> np.ndarray:
+            return np.zeros(len(datasets), dtype=bool)
+
+        @property
+        def label(self) -> str:
+            return "own"
+
+    threat_model = TargetedMIA(
+        AuxiliaryDataKnowledge(DATA.drop_records([0]), num_training_records=20, seed=0),
+        DATA.get_records([0]),
+        BlackBoxKnowledge(CrashesFor(0.8, 0.0), 5),
+        generate_pairs=False,
+        seed=1,
+    )
+    threat_model.policy = TrialPolicy(max_failures=200)
+    attack = Own()
+    attack.train(threat_model)
+    summary = threat_model.test(attack, 40)
+    assert len(summary) < 40
+    assert summary.dependence == "unknown"

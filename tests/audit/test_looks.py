@@ -54,14 +54,14 @@ def test_looks_that_may_end_the_trials_share_the_error() -> None:
     stop = StopEarly(claim=Claim(50.0), every=10)
     record = Audit(_threat_model(), attacks, 4, 40, stop_early=stop).run(n_jobs=1)
     (summary,) = record.subjects[0].summaries
-    assert summary.error_share == pytest.approx(1 / 4)
+    assert summary.error_share == pytest.approx(1 / 8)
     said = " ".join(holds_together(Findings(record), decide(record)))
     assert "all looks hold together with 94.5% confidence" in said
     once = summary.sharing(1.0)
     assert float(summary_facts(summary).epsilon) < float(summary_facts(once).epsilon)
     assert summary_facts(summary).auc.low < summary_facts(once).auc.low
     assert float(summary_facts(summary).epsilon) == float(
-        summary_facts(once, confidence=1 - 0.05 / 4).epsilon
+        summary_facts(once, confidence=1 - 0.05 / 8).epsilon
     )
 
 
@@ -73,3 +73,32 @@ def test_looks_that_may_end_the_trials_and_trials_added_later_share_one_error(tm
         (summary,) = AuditRecord.load(tmp_path).subjects[0].summaries
         spent += summary.error_share * num_test / 10  # of every look of this run
     assert spent <= sum(map(look_share, (1, 2, 3))) + 1e-9
+
+
+def test_audits_without_a_folder_and_tests_of_one_threat_model_count_each_others_looks() -> None:
+    threat_model, attack = _threat_model(), ClosestDistanceMIA(criterion=("threshold", 0))
+
+    def share(num_test: int) -> float:
+        record = Audit(threat_model, [attack], 4, num_test).run(n_jobs=1)
+        return record.subjects[0].summaries[0].error_share
+
+    assert [share(n) for n in (10, 20, 20)] == [1, look_share(2), look_share(2)]
+    attack.train(threat_model, 4)
+    assert threat_model.test(attack, 30).error_share == look_share(3)
+    assert share(40) == look_share(4)
+
+
+def test_a_saved_threat_model_keeps_the_looks_at_its_trials(tmp_path: Path) -> None:
+    threat_model, attack = _threat_model(), ClosestDistanceMIA(criterion=("threshold", 0))
+    attack.train(threat_model, 4)
+    assert threat_model.test(attack, 10).error_share == 1
+    threat_model.save(tmp_path / "saved")
+    again = TargetedMIA.load(tmp_path / "saved")
+    assert again.test(attack, 20).error_share == look_share(2)
+
+
+def test_trials_that_are_played_afresh_each_time_were_never_looked_at() -> None:
+    threat_model, attack = _threat_model(), ClosestDistanceMIA(criterion=("threshold", 0))
+    threat_model.memorise_datasets = False
+    attack.train(threat_model, 4)
+    assert [threat_model.test(attack, n).error_share for n in (10, 20)] == [1, 1]

@@ -5,8 +5,19 @@ import pytest
 from whole_audits import BACKGROUND, TARGET, Guess, Noise
 
 from tapas.audit import Audit, StopEarly
-from tapas.results import BinaryAIAttackSummary, Claim, MIAttackSummary, decide
-from tapas.threat_models import BlackBoxKnowledge, ExactDataKnowledge, TargetedAIA
+from tapas.report import AuditPage
+from tapas.results import (
+    AuditRecord,
+    BinaryAIAttackSummary,
+    Claim,
+    Findings,
+    MIAttackSummary,
+    decide,
+    holds_together,
+)
+from tapas.stats import look_share
+from tapas.testing import KnownEvent, RandomizedResponse
+from tapas.threat_models import BlackBoxKnowledge, ExactDataKnowledge, TargetedAIA, TargetedMIA
 
 
 def test_a_common_value_is_no_contradiction() -> None:
@@ -53,3 +64,47 @@ def test_pairs_are_matched_by_their_group() -> None:
     )
     told = MIAttackSummary(labels, labels, groups=groups)
     assert StopEarly(claim=Claim(3.0)).reason([told]) is not None
+
+
+def _ended(seed: int, confidence: float = 0.95) -> AuditRecord:
+    """Of a mechanism with twice the epsilon that is claimed."""
+    mechanism, claim = RandomizedResponse(TARGET, 2.0), Claim(1.0)
+    box = BlackBoxKnowledge(mechanism, len(BACKGROUND))
+    game = TargetedMIA(ExactDataKnowledge(BACKGROUND), TARGET, box, seed=seed)
+    stop = StopEarly(claim=claim, every=20, confidence=confidence)
+    audit = Audit(game, [KnownEvent(mechanism)], 0, 200, claim=claim, stop_early=stop)
+    return audit.run(n_jobs=1)
+
+
+def test_what_ends_the_trials_contradicts_the_claim_in_verdict_page_and_record() -> None:
+    """At this seed the certificate alone, which shares its error with every look, does not."""
+    record = _ended(1)
+    verdict = decide(record)
+    assert float(verdict.claim.bound) < 1
+    assert (verdict.contradicts_claim, verdict.exit_code) == (True, 1)
+    words = " ".join(AuditPage(record).words)
+    assert "Claim contradicted" in words
+    assert "is not contradicted" not in words
+    assert "half of the error" in " ".join(holds_together(Findings(record), verdict))
+    again = AuditRecord.from_json(record.to_json())
+    assert decide(again).contradicts_claim
+
+
+def test_less_certain_reasons_to_stop_do_not_contradict_a_claim() -> None:
+    record = _ended(1, confidence=0.8)
+    assert "with 80% confidence" in record.stopped
+    assert not record.contradicted
+
+
+def test_looks_leave_half_of_the_error_to_what_ends_the_trials() -> None:
+    claimed, narrow = StopEarly(claim=Claim(1.0), every=10), StopEarly(width=0.5, every=10)
+    assert [one.share_of_looks(40) for one in (claimed, narrow)] == [1 / 8, 1 / 4]
+    rng = np.random.default_rng(3)
+    labels = rng.random(400) < 0.5
+    summary = MIAttackSummary(labels, labels ^ (rng.random(400) < 0.1))
+    sizes = range(20, 400, 10)
+
+    def first(share: float) -> int:
+        return next(n for n in sizes if claimed.end([summary.drawn(np.arange(n))], share))
+
+    assert first(1.0) < first(look_share(2))

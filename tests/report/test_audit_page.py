@@ -316,7 +316,11 @@ def test_a_claim_of_gaussian_privacy_names_what_its_bound_assumes():
     assert Findings(gaussian).claim.state == "contradicted"
     assert Findings(gaussian).epsilon > 2 > Findings(plain).epsilon
     words = AuditPage(gaussian).html()
-    assert words.count("if the mechanism is Gaussian") >= 2
+    assert words.count("if the mechanism is Gaussian") >= 3
+    (gate,) = decide(gaussian, [Gate("epsilon", 2.0)]).outcomes
+    assert "delta 1e-05, if the mechanism is Gaussian" in gate.words
+    assert Findings(gaussian).certificate.conditions == "delta 1e-05, if the mechanism is Gaussian"
+    assert Findings(plain).certificate.conditions == "delta 1e-05"
     assert "if the mechanism is Gaussian" not in AuditPage(plain).html()
     assert AuditRecord.from_json(gaussian.to_json()).claim == gaussian.claim
     with pytest.raises(ConfigError, match="delta above 0"):

@@ -24,12 +24,14 @@ from tapas.report import (
     MIAttackReport,
     MIAttackSummary,
     Report,
+    _comparison,
 )
 from tapas.report._comparison import Comparison, draw_comparison
 from tapas.report._figure import new_figure, plain, wrapped
 from tapas.report._lettering import Lettering
 from tapas.report._panel_points import gather
 from tapas.report.utils import axis_ranges, metric_comparison_plots, set_style
+from tapas.results import MEASURES, estimate
 
 FIXED = ("dataset", "attack")
 LABELS = np.tile([True, False], 20)
@@ -264,6 +266,25 @@ def test_points_are_the_estimates_and_bars_the_percentiles():
     assert second[:2] == (1, 0)
     assert np.isnan(second.value)
     assert second[3:] == (1.0, np.inf)
+
+
+@pytest.mark.parametrize("metric", ["tpr_at_fpr", "auc", "accuracy"])
+def test_bars_of_single_results_are_the_intervals_of_their_trials(metric, monkeypatch, tmp_path):
+    """Resampling misses one rate in five at 1 % false alarms, and all agree where all are right."""
+    drawn = []
+    monkeypatch.setattr(
+        _comparison, "gather", lambda *given: drawn.append(gather(*given)) or drawn[-1]
+    )
+    labels = np.arange(60) % 2 == 0
+    perfect = MIAttackSummary(labels, labels, labels * 1.0, "G", "A", "D", "0")
+    report = MIAttackReport([perfect], metrics=[metric, "effective_epsilon"], num_bootstrap=20)
+    report.compare("generator", FIXED, "target_id", tmp_path)
+    (point,), (epsilon,) = drawn
+    (measure,) = (one for one in MEASURES if one.name == metric)
+    found = estimate(measure, perfect, 0.95)
+    assert (point.low, point.high) == (found.low, found.high)
+    assert point.low < 1
+    assert np.isnan(epsilon.low)
 
 
 def test_rows_without_resamples_show_their_mean_and_spread():

@@ -111,6 +111,11 @@ def test_the_band_encloses_the_curve():
         np.column_stack([band.fpr, band.tpr])[10:90], radius=1e-9
     )
     assert inside.all()
+    again = draw_roc([Curve("c", LABELS, SCORES, error_share=0.05)], RocStyle(confidence=0.95))
+    (wider,) = again.axes[0].patches
+    area = [one.get_path().get_extents().bounds for one in (patch, wider)]
+    corners = patch.get_path().vertices[10:90]
+    assert wider.get_path().contains_points(corners, radius=1e-9).mean() > 0.9, area
 
 
 def test_corners_are_shown_near_zero_and_near_one():

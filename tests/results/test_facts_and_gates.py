@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from tapas.errors import ConfigError, StoreError
 from tapas.report import EffectiveEpsilonReport
@@ -20,10 +21,11 @@ from tapas.results import (
     _facts,
     _findings,
     decide,
+    judge_claim,
     record_facts,
     summary_facts,
 )
-from tapas.stats import auc_interval, clopper_pearson
+from tapas.stats import auc_interval, clopper_pearson, gaussian_epsilon_from_mu
 
 
 def _summary(
@@ -263,6 +265,40 @@ def test_an_open_claim_says_how_likely_a_false_one_was_to_be_found() -> None:
     assert many.words.endswith(" 1.00.") or many.words.endswith(" 0.99.")
     chance = [float(one.words.rstrip(".").rsplit(" ", 1)[1]) for one in (few, many)]
     assert 0.05 < chance[0] < chance[1]
+    assert few.power == pytest.approx(chance[0], abs=0.006)
+
+
+@pytest.mark.parametrize(
+    ("claim", "trials", "about"),
+    [
+        (Claim(1.0), 30, {}),
+        (Claim(0.3), 500, {}),
+        (Claim(1.0), 60, {"groups": True}),
+        (Claim(0.7), 100, {"dependence": "coins"}),
+        (Claim(1.5, 1e-5, "gaussian"), 60, {}),
+        (Claim(1.0, 1e-3), 30, {}),
+        (Claim(1.0), 60, {"error_share": 0.05}),
+    ],
+)
+def test_the_power_that_is_told_is_that_of_the_certificate(claim, trials, about) -> None:
+    rng, found, audits = np.random.default_rng(0), 0, 60 if trials == 500 else 120
+    about = {**about, **({"groups": np.arange(2 * trials) // 2} if "groups" in about else {})}
+    rate = 1 / (1 + math.exp(-2 * claim.epsilon))
+    mu = brentq(lambda m: gaussian_epsilon_from_mu(m, 1e-5) - 2 * claim.epsilon, 0.1, 9)
+    for _ in range(audits):
+        number = trials if "dependence" in about else 2 * trials
+        labels = np.arange(number) % 2 == 0
+        if "dependence" in about:
+            labels = rng.random(number) < 0.5
+        scores = (labels ^ (rng.random(number) > rate)).astype(float)
+        if claim.family is not None:
+            scores = mu * labels + rng.normal(size=number)
+        outcome = judge_claim(claim, [MIAttackSummary(labels, scores > 0, scores, **about)])
+        found += outcome.state == "contradicted"
+    quiet = MIAttackSummary(labels, np.zeros(number), rng.random(number), **about)
+    power = judge_claim(claim, [quiet]).power
+    error = math.sqrt(power * (1 - power) / audits)
+    assert abs(found / audits - power) < 3 * error + 0.06
 
 
 def test_a_claim_is_judged_by_the_certificate_that_all_attacks_share() -> None:

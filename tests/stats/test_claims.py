@@ -66,3 +66,16 @@ def test_pooled_targets_are_refused_with_and_without_a_split():
 def test_negative_claims_are_refused():
     with pytest.raises(StatisticsError, match="at least 0"):
         audit_claim(responses(np.random.default_rng(5), 100, 1.0), -1.0)
+
+
+def test_who_has_no_score_counts_as_the_lowest():
+    rng = np.random.default_rng(0)
+    member = np.arange(400) % 2 == 0
+    scores = rng.normal(size=400)
+    scores[member & (rng.random(400) < 0.6)] = np.nan
+    one = SimpleNamespace(labels=member, predictions=np.zeros(400), scores=scores)
+    lowest = np.where(np.isnan(scores), -np.inf, scores)
+    twin = SimpleNamespace(labels=member, predictions=np.zeros(400), scores=lowest)
+    found = audit_claim(one, 0.5)
+    assert found.contradicted
+    assert found.bound == audit_claim(twin, 0.5).bound

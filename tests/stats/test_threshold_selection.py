@@ -173,8 +173,6 @@ def test_too_few_trials_and_bad_input_are_refused_with_a_remedy():
         select_threshold(summary(["yes", "no"], np.array([0.5, 0.1])))
     with pytest.raises(StatisticsError, match="one length"):
         select_threshold(summary([0, 1, 1], np.array([0.5, 0.1])))
-    with pytest.raises(StatisticsError, match="missing"):
-        select_threshold(summary([0, 1], np.array([0.5, math.nan])))
     with pytest.raises(ConfigError, match="validation_split"):
         select_threshold(summary([0, 1], np.array([0.5, 0.1])), validation_split=1.0)
     with pytest.raises(ConfigError, match="heuristic"):

@@ -1,7 +1,6 @@
 """An audit: subjects x attacks x sizes."""
 
 import json
-import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -29,12 +28,12 @@ from tapas.audit._rare_columns import rare_columns
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._run_progress import RunProgress
 from tapas.audit._shares import property_shares
-from tapas.audit._stopping import StopEarly
+from tapas.audit._stopping import Stop, StopEarly
 from tapas.audit._subject_run import SubjectRun
 from tapas.compat import AttackDoors, GameThreatModel, as_attack
 from tapas.engine import Progress, Workers, log_failure
 from tapas.errors import ConfigError, MechanismError, TapasWarning
-from tapas.game import PHASES, Ledger, TrialPolicy
+from tapas.game import PHASES, TrialPolicy
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
@@ -331,7 +330,9 @@ class Audit:
                     "seconds": round(time.perf_counter() - start, 3),
                     EVIDENCE: [evidence for *_, evidence in outcomes if evidence is not None],
                 },
-                stopped="; ".join(reason for _, reason, *_ in outcomes if reason) or None,
+                stopped="; ".join(stop.words for _, stop, *_ in outcomes if stop) or None,
+                contradicted=self.claim is not None
+                and self.claim in [stop.contradicts for _, stop, *_ in outcomes if stop],
                 complete=all(complete for _, _, complete, _ in outcomes),
             )
             for caution in constant_scores(record):
@@ -348,7 +349,7 @@ class Audit:
         folder: RunFolder | None,
         workers: Workers,
         progress: Callable[..., Progress] | None,
-    ) -> tuple[AuditedSubject, str | None, bool, dict[str, Plain] | None]:
+    ) -> tuple[AuditedSubject, Stop | None, bool, dict[str, Plain] | None]:
         subject = self.subjects[number]
         model = subject.threat_model
         if folder is not None:
@@ -358,7 +359,9 @@ class Audit:
             self.attacks,
             self.num_train,
             self.num_test,
-            ledger=Ledger() if folder is None else folder.ledger(number, subject.label, model.game),
+            ledger=model.unplayed()
+            if folder is None
+            else folder.ledger(number, subject.label, model.game),
             workers=workers,
             policy=TrialPolicy(
                 self.max_failures, self.timeout, self.keep_data, self.attack_timeout
@@ -376,7 +379,7 @@ class Audit:
         outcome = AuditedSubject(
             name=subject.label,
             role=subject.role,
-            summaries=run.seen(summaries, self._num_looks(run)),
+            summaries=run.seen(summaries, self._share_of_looks(run)),
             failures=tuple(run.failures()),
             crashes=tuple(run.crashes),
             trials=run.played(),
@@ -404,31 +407,29 @@ class Audit:
 
     def _judged(
         self, run: SubjectRun, tell: Callable[[Sequence[str]], None] | None
-    ) -> tuple[list[LabelInferenceAttackSummary], str | None, bool]:
+    ) -> tuple[list[LabelInferenceAttackSummary], Stop | None, bool]:
         """Summaries, why playing ended early if it did, and whether the run is complete."""
         try:
             run.learn()
             return (*self._tested(run, tell), True)
         except MechanismError as error:
             log_failure(error.shared, error)
-            return run.judged_before(error), error.shared, False
+            return run.judged_before(error), Stop(error.shared), False
 
-    def _num_looks(self, run: SubjectRun) -> int:
-        """How often the results may decide whether trials end."""
-        if self.stop_early is None:
-            return 1
-        return max(1, math.ceil(run.num_test / self.stop_early.every))
+    def _share_of_looks(self, run: SubjectRun) -> float:
+        """What part of the error results have, where they may decide whether trials end."""
+        return 1.0 if self.stop_early is None else self.stop_early.share_of_looks(run.num_test)
 
     def _tested(
         self, run: SubjectRun, tell: Callable[[Sequence[str]], None] | None
-    ) -> tuple[list[LabelInferenceAttackSummary], str | None]:
+    ) -> tuple[list[LabelInferenceAttackSummary], Stop | None]:
         if self.stop_early is None:
             return run.test(run.num_test, tell), None
         played, summaries = 0, []
         while played < run.num_test:
             played = min(played + self.stop_early.every, run.num_test)
             summaries = run.test(played)
-            reason = self.stop_early.reason(summaries)
-            if reason is not None:
-                return summaries, reason
+            stop = self.stop_early.end(summaries, run.look_share())
+            if stop is not None:
+                return summaries, stop
         return summaries, None

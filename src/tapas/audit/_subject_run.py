@@ -9,9 +9,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tapas.audit._failed_trials import with_failures, without_failures
 from tapas.audit._learning import Crash, LearningTask, learn_parts
-from tapas.compat import AttackDoors, GameThreatModel, TargetViews, needs_of
+from tapas.compat import (
+    AttackDoors,
+    GameThreatModel,
+    TargetViews,
+    needs_of,
+    with_failures,
+    without_failures,
+)
 from tapas.engine import Progress, TaskFailedError, Workers, guarded, log_failure, told
 from tapas.errors import IncompatibleAttackError, MechanismError, StoreError
 from tapas.game import (
@@ -299,13 +305,17 @@ class SubjectRun:
                 self._note_crash(attack, self._name(slice(number, number + 1)), error)
 
     def seen(
-        self, summaries: Sequence[LabelInferenceAttackSummary], num_looks: int
+        self, summaries: Sequence[LabelInferenceAttackSummary], share: float
     ) -> tuple[LabelInferenceAttackSummary, ...]:
-        """The summaries as one of so many looks of this run, and of those of earlier runs."""
+        """The summaries with their share of the error of this run, and of those of earlier runs."""
         if not summaries:
             return ()
-        share = look_share(self.player.ledger.look(self.num_seen)) / num_looks
-        return tuple(summary.sharing(share) for summary in summaries)
+        self.player.ledger.look(self.num_seen)
+        return tuple(summary.sharing(share * self.look_share()) for summary in summaries)
+
+    def look_share(self) -> float:
+        """What part of the error a look at what was judged last may spend, after earlier runs."""
+        return look_share(self.player.ledger.look_at(self.num_seen))
 
     # -- what is left behind -----------------------------------------------------------------
 

@@ -105,7 +105,9 @@ def _people(record: AuditRecord) -> list[dict[str, Any]]:
             "people": len(one.table),
             "exposed_beyond_doubt": one.num_exposed,
             "at_least": [
-                {"people": count, f"{what}_above": level} for count, what, level in one.statements
+                {"people": count, f"{what}_above": level}
+                | ({"conditions": one.conditions} if what == "epsilon" else {})
+                for count, what, level in one.statements
             ],
             "most_exposed": _rows(one.table.head(MOST_RECORDS).to_dict("list")),
             "subgroups": _rows(one.parts.to_dict("list")),
@@ -221,6 +223,7 @@ def _facts(facts: SummaryFacts) -> dict[str, Any]:
         "dependence": str(facts.dependence),
         **{m.fact: _estimate(facts.measured(m.fact)) for m in MEASURES if m.fact},
         "epsilon_at_least": None if facts.epsilon is None else _number(float(facts.epsilon)),
+        "epsilon_conditions": None if facts.epsilon is None else facts.epsilon.conditions,
         "highest_scores": None if facts.surest is None else facts.surest._asdict(),
     }
 
@@ -234,6 +237,7 @@ def _claim(outcome: ClaimOutcome) -> dict[str, Any]:
         "state": outcome.state,
         "epsilon_at_least": None if bound is None else _number(float(bound)),
         "confidence": None if bound is None else bound.confidence,
+        "power": outcome.power,
         "words": outcome.words,
     }
 

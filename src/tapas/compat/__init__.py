@@ -2,6 +2,7 @@
 
 from tapas.compat._attack import AttackDoors, Trained, needs_of
 from tapas.compat._earlier_core import earlier_scorer
+from tapas.compat._failed_trials import with_failures, without_failures
 from tapas.compat._foreign_attack import AttackLike, as_attack
 from tapas.compat._game_threat_model import GameThreatModel
 from tapas.compat._target_views import TargetViews
@@ -18,4 +19,6 @@ __all__ = [
     "as_attack",
     "earlier_scorer",
     "needs_of",
+    "with_failures",
+    "without_failures",
 ]

@@ -13,6 +13,7 @@ import pandas as pd
 
 from tapas._validate import check_choice, check_count
 from tapas.compat._attack import AttackDoors, Trained, needs_of
+from tapas.compat._failed_trials import counting_failures
 from tapas.compat._foreign_attack import AttackLike, as_attack
 from tapas.compat._threat_model import TrainableThreatModel
 from tapas.datasets import TabularDataset
@@ -201,6 +202,10 @@ class GameThreatModel(TrainableThreatModel):
         self._ledger, ledger.made_of = ledger, self._made_of()
         self.memorise_datasets = True
 
+    def unplayed(self) -> Ledger:
+        """A ledger for the trials of this threat model, which are the same in whichever it is."""
+        return self._remembered().anew()
+
     def _remembered(self) -> Ledger:
         """The ledger; a new one where the game has become another since it was used last."""
         digest = self._made_of()
@@ -339,33 +344,35 @@ class GameThreatModel(TrainableThreatModel):
             Of the target, or of all judged records where they share one release.
         """
         asked = as_attack(attack)
-        if asked.writes_doors or (asked._trained is None and asked.needs.training):
-            judged = self._judged_by_doors(asked, num_samples, ignore_memory)
-        else:
-            judged = self._judged(asked, num_samples, ignore_memory)
+        player = self.player(ignore_memory)
+        by_doors = asked.writes_doors or (asked._trained is None and asked.needs.training)
+        judge_by = self._judged_by_doors if by_doors else self._judged
+        judged = judge_by(asked, num_samples, player)
         summary: AttackSummary = self._summary(judged, asked)
-        if ignore_memory or not isinstance(summary, LabelInferenceAttackSummary):
+        if isinstance(summary, LabelInferenceAttackSummary):
+            count = len(player.ledger.indices("test")) if num_samples is None else num_samples
+            table = None if by_doors else self._table(judged, asked)
+            summary = counting_failures(summary, table, player, count, self._targets)
+        are_fresh = ignore_memory or not self.memorise_datasets
+        if are_fresh or not isinstance(summary, LabelInferenceAttackSummary):
             return summary
         return summary.sharing(look_share(self._ledger.look(len(judged.board))))
 
-    def _judged(
-        self, attack: AttackDoors, num_samples: int | None, ignore_memory: bool
-    ) -> Judgement:
+    def _judged(self, attack: AttackDoors, num_samples: int | None, player: Player) -> Judgement:
         trained = attack._trained or self.trained(attack, None)
         if trained.observer is None:
             raise NotTrainedError(f"{attack.label} does not observe releases")
-        player = self.player(ignore_memory)
         board = self._observed(player, trained.observer, "test", num_samples)
         _refuse_nothing(len(board))
         return judge(trained.scorer, board.of_targets(self._targets))
 
     def _judged_by_doors(
-        self, attack: AttackDoors, num_samples: int | None, ignore_memory: bool
+        self, attack: AttackDoors, num_samples: int | None, player: Player
     ) -> Judgement:
         self.check(attack)
         if attack.briefing is None:
             attack.briefing = self.briefing()  # trained by other means than train()
-        trials = self._trials(num_samples, False, ignore_memory)
+        trials = player.trials("test", self._count("test", num_samples, player.ledger))
         _refuse_nothing(len(trials))
         releases = [_handed_out(trial) for trial in trials]
         scores = attack.attack_score(releases)
@@ -379,8 +386,10 @@ class GameThreatModel(TrainableThreatModel):
 
     def _summary(self, judged: Judgement, attack: AttackDoors) -> Any:
         """An AttackSummary; a user's subclass may wrap results as it likes."""
-        table = ScoreTable.of_game(self.game, attack.label, self._targets, [judged])
-        return table.summaries()[0]
+        return self._table(judged, attack).summaries()[0]
+
+    def _table(self, judged: Judgement, attack: AttackDoors) -> ScoreTable:
+        return ScoreTable.of_game(self.game, attack.label, self._targets, [judged])
 
 
 def _refuse_nothing(number: int) -> None:

@@ -102,7 +102,23 @@ class Ledger:
         """
         if num_trials not in self._looks:
             self._looks.append(num_trials)
-        return self._looks.index(num_trials) + 1
+        return self.look_at(num_trials)
+
+    def look_at(self, num_trials: int) -> int:
+        """Which look at so many test trials was or would be."""
+        known = self._looks
+        return 1 + (known.index(num_trials) if num_trials in known else len(known))
+
+    def count_looks(self, other: "Ledger") -> None:
+        """Let looks at another ledger of the same trials count as looks at this one."""
+        for num_trials in other._looks:
+            self.look(num_trials)
+
+    def anew(self) -> "Ledger":
+        """A ledger without trials; a look at either of the two is a look at both."""
+        fresh = Ledger()
+        fresh._looks = self._looks
+        return fresh
 
     def next_round(self) -> int:
         """A round number that no earlier request used."""

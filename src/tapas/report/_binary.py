@@ -1,6 +1,7 @@
 """Reports of classification metrics: which generator, attack, dataset or target does worse."""
 
 import logging
+import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from tapas._validate import check_count, listing
 from tapas.errors import ConfigError
 from tapas.report._base import OutputNames, Report
 from tapas.report._comparison_files import DIMENSIONS, write_comparisons
+from tapas.report._panel_points import ends_of
 from tapas.results import ALL_METRICS as _ALL
 from tapas.results import DEFAULT_METRICS as _DEFAULT
 from tapas.results import (
@@ -21,8 +23,11 @@ from tapas.results import (
     AIAttackSummary,
     AttackSummary,
     BinaryAIAttackSummary,
+    Dependence,
     LabelInferenceAttackSummary,
+    Measure,
     MIAttackSummary,
+    estimate,
 )
 
 __all__ = [
@@ -35,6 +40,7 @@ __all__ = [
 ]
 
 _LOG = logging.getLogger(__name__)
+_LEVEL = 0.95
 
 # Lists, because scripts add to them and slice them.
 ALL_METRICS = list(_ALL)
@@ -179,18 +185,34 @@ class BinaryLabelAttackReport(Report):
             self.metrics,
             marker_column,
             filepath,
-            points=self.point_estimates if self.num_bootstrap is not None else None,
+            points=self._with_ends() if self.num_bootstrap is not None else None,
             note=self._note(),
             outputs=self._outputs,
         )
+
+    def _with_ends(self) -> pd.DataFrame:
+        """Point estimates beside the ends that need no resampling."""
+        ends: dict[str, list[float]] = {}
+        for measure in MEASURES:
+            if measure.name in self.metrics and measure.interval and not measure.is_epsilon:
+                values = self.point_estimates[measure.name]
+                found = [
+                    _own_ends(summary, measure, value)
+                    for summary, value in zip(self._summaries, values, strict=True)
+                ]
+                ends |= zip(ends_of(measure.name), map(list, zip(*found, strict=True)), strict=True)
+        return self.point_estimates.assign(**ends)
 
     def _note(self) -> str:
         if self.num_bootstrap is None:
             return "Point estimates; without num_bootstrap no intervals are drawn."
         note = (
-            f"Bars: 95 % bootstrap intervals from {self.num_bootstrap} resamples. They speak of "
-            "these attacks, not of attacks that were not tried."
+            "Bars: 95 % intervals, those of pages where a point is one result; else from "
+            f"{self.num_bootstrap} resamples. They speak of these attacks, not of those that were "
+            "not tried."
         )
+        if "effective_epsilon" in self.metrics:
+            note += " Effective epsilon is a point estimate and has none."
         if any(summary.dependence.is_by_record for summary in self._summaries):
             note += " Where records of one release were judged, they describe that release."
         return note
@@ -274,6 +296,19 @@ def _has(summary: AttackSummary, name: str) -> bool:
     return isinstance(summary, LabelInferenceAttackSummary) and any(
         measure.name == name and measure.is_defined_for(summary) for measure in MEASURES
     )
+
+
+def _own_ends(summary: AttackSummary, measure: Measure, value: float) -> tuple[float, float]:
+    """Ends of the interval that the trials of a summary allow; NaN where they have to be drawn.
+
+    So they are of a value that a table of one's own has instead.
+    """
+    if _has(summary, measure.name) and isinstance(summary, LabelInferenceAttackSummary):
+        found = estimate(measure, summary, _LEVEL)
+        known = summary.dependence is not Dependence.UNKNOWN
+        if found is not None and known and found.low <= value <= found.high:
+            return found.low, found.high
+    return math.nan, math.nan
 
 
 def _arguments(attack: Mapping[str, Any]) -> dict[str, Any]:

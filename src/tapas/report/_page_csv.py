@@ -55,7 +55,11 @@ def _result(facts: SummaryFacts) -> dict[str, object]:
         found = facts.measured(name)
         ends = (None,) * 3 if found is None else (found.value, found.low, found.high)
         row |= zip((name, f"{name}_low", f"{name}_high"), ends, strict=True)
-    return row | {"epsilon_at_least": None if facts.epsilon is None else float(facts.epsilon)}
+    bound = facts.epsilon
+    return row | {
+        "epsilon_at_least": None if bound is None else float(bound),
+        "epsilon_conditions": None if bound is None else bound.conditions,
+    }
 
 
 def _writable(name: str) -> str:

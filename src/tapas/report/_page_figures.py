@@ -12,7 +12,6 @@ from tapas.report._page_svg import inline_svg
 from tapas.report._roc import summary_curves
 from tapas.report._roc_figure import Curve, RocStyle, draw_roc
 from tapas.results import CONFIDENCE, Estimate, Finding, Findings, SummaryFacts, strongest
-from tapas.stats import shared_confidence
 
 __all__ = ["PageFigure", "comparison_figures", "curve_figures", "series_figure"]
 
@@ -167,14 +166,12 @@ def _curves_of(findings: Findings, worst: Finding, name: str) -> PageFigure | No
     what = f"ROC curves of attacks on {worst.own.subject}{target}"
     pictures = []
     refusal = next((r.own.dependence.band_refusal for r in same), None)
-    looked = min(r.summary.error_share for r in same)
-    level = shared_confidence(findings.shared_confidence, 1, looked)
     for log_log in (False, True):
         style = RocStyle(
             eff_epsilon=outline,
             delta=0.0 if claim is None else claim.delta,
             log_log=log_log,
-            confidence=level,
+            confidence=findings.shared_confidence,
         )
         kind = "logarithmic" if log_log else "linear"
         figure = draw_roc(curves[:_MOST_CURVES], style)

@@ -151,7 +151,7 @@ def limits(findings: Findings) -> list[str]:
             "Some trials are records that share a release or model. Their intervals go record by "
             "record: they describe this one release, not what another would show."
         )
-    needed = negatives_needed(LOW_FPR, findings.shared_confidence)
+    needed = negatives_needed(LOW_FPR, findings.at_this_look(findings.shared_confidence))
     if any(finding.is_binary and finding.num_negative < needed for finding in findings.audited):
         said.append(
             f"There are too few records to say what share is found at {percent(LOW_FPR)} false "
@@ -224,7 +224,7 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
             "name": "Certified epsilon",
             "value": bound(findings.epsilon) if certified else "none",
             "interval": f"could show at most {rounded_down(findings.ceiling)}" if certified else "",
-            "note": f"{_about(findings)}lower bound; higher is worse"
+            "note": f"{_about(findings)}lower bound{_conditions(findings)}; higher is worse"
             if certified
             else "no certificate possible",
         }
@@ -408,7 +408,8 @@ def _missed(findings: Findings) -> str:
     sizes = [f.fewest_of_a_secret for f in findings.audited if f.is_binary and not f.covers_records]
     if not sizes:
         return _missed_of_records(findings)
-    epsilon = smallest_leak(max(sizes), confidence=findings.verdict_confidence)
+    level = findings.at_this_look(findings.verdict_confidence)
+    epsilon = smallest_leak(max(sizes), confidence=level)
     if math.isinf(epsilon):
         return "With so few trials even a complete leak would have been missed."
     return (
@@ -423,7 +424,7 @@ def _missed_of_records(findings: Findings) -> str:
     alone = [f for f in findings.audited if f.is_binary and f.own.dependence.is_by_record]
     if not alone:
         return ""
-    level = findings.verdict_confidence
+    level = findings.at_this_look(findings.verdict_confidence)
     area = min(
         smallest_area(len(f.summary) - f.num_negative, f.num_negative, confidence=level)
         for f in alone
@@ -440,9 +441,8 @@ def _certified(findings: Findings) -> str:
     epsilon = findings.certificate
     if epsilon is None:
         return f"No epsilon can be certified: {findings.no_certificate}."
-    facts = [f"delta {epsilon.delta:g}"] if epsilon.delta else []
-    facts += [f"{epsilon.relation} neighbours"] if epsilon.relation else []
-    facts += [] if epsilon.certifies else ["if the mechanism is Gaussian"]
+    played = f"{epsilon.relation} neighbours" if epsilon.relation else ""
+    facts = [fact for fact in (played, epsilon.conditions) if fact]
     setting = f" ({', '.join(facts)})" if facts else ""
     top = f"a perfect attack could have shown {rounded_down(findings.ceiling)} with as many trials"
     if findings.epsilon > 0:
@@ -459,6 +459,11 @@ def _shown_by(found: Finding | None) -> str:
     if found is None or not found.target:
         return ""
     return f", shown by {found.own.attack} against target {found.target}"
+
+
+def _conditions(findings: Findings) -> str:
+    found = findings.certificate
+    return f", {found.conditions}" if found is not None and found.conditions else ""
 
 
 def _about(findings: Findings) -> str:

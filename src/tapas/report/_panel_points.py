@@ -1,5 +1,6 @@
 """Rows of metrics gathered into the points and intervals of one comparison figure."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -7,11 +8,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tapas.results import MEASURES
 from tapas.stats import percentile_interval
 
-__all__ = ["PanelPoint", "gather"]
+__all__ = ["PanelPoint", "ends_of", "gather"]
 
 _LEVEL = 0.95
+# They claim no confidence, and resampling would make it look as if they did.
+_WITHOUT_INTERVAL = frozenset(measure.name for measure in MEASURES if measure.is_epsilon)
 
 
 class PanelPoint(NamedTuple):
@@ -22,6 +26,11 @@ class PanelPoint(NamedTuple):
     value: float
     low: float
     high: float
+
+
+def ends_of(metric: str) -> tuple[str, str]:
+    """Columns of the ends of an interval that needs no resampling, beside point estimates."""
+    return f"{metric} [low]", f"{metric} [high]"
 
 
 def gather(
@@ -38,16 +47,26 @@ def gather(
     rows
         One row per summary, or per bootstrap replicate where `points` is given.
     points
-        Point estimates, one row per summary; None where `rows` are those themselves.
+        Point estimates, one row per summary, with ends of their own (`ends_of`) for metrics that
+        have them; None where `rows` are those themselves.
     columns, orders
         Names of the category and series columns, and the order of their values.
     """
     spread = _by_place(rows, columns, orders, metric)
     centres = spread if points is None else _by_place(points, columns, orders, metric)
-    return [
-        PanelPoint(*key, _mean(values), *_interval(spread.get(key, values)))
-        for key, values in centres.items()
-    ]
+    low, high = ends_of(metric)
+    own: list[dict[tuple[int, int], NDArray[np.float64]]] = []
+    if points is not None and low in points:
+        own = [_by_place(points, columns, orders, name) for name in (low, high)]
+    found = []
+    for key, values in centres.items():
+        ends = tuple(float(one[key][0]) for one in own) if len(values) == 1 else ()
+        if not ends or math.isnan(ends[0]):
+            ends = _interval(spread.get(key, values))
+        if metric in _WITHOUT_INTERVAL:
+            ends = (math.nan, math.nan)
+        found.append(PanelPoint(*key, _mean(values), ends[0], ends[1]))
+    return found
 
 
 def _by_place(

@@ -186,17 +186,18 @@ def _curves(summaries: list[LabelInferenceAttackSummary], column: str) -> list[C
 
 
 def summary_curves(name: str, summary: LabelInferenceAttackSummary) -> list[Curve]:
-    no_band = summary.dependence.band_refusal
+    no_band, share = summary.dependence.band_refusal, summary.error_share
     if isinstance(summary, AIAttackSummary):
         if no_band is None and summary.dependence is Dependence.PAIRS:
             no_band = "trials of one background lie on the same side of a value and its rest"
         return [
-            Curve(f"{name}: {value}", (summary.labels == value).astype(int), scores, no_band)
-            for value, scores in zip(summary.attribute_values, summary.value_scores.T, strict=True)
+            Curve(f"{name}: {value}", (summary.labels == value).astype(int), column, no_band, share)
+            for value, column in zip(summary.attribute_values, summary.value_scores.T, strict=True)
         ]
     scores = np.asarray(summary.predictions if summary.scores is None else summary.scores, float)
     # A trial without a score is never guessed positive, at any threshold.
-    return [Curve(name, summary.labels, np.where(np.isnan(scores), -np.inf, scores), no_band)]
+    comparable = np.where(np.isnan(scores), -np.inf, scores)
+    return [Curve(name, summary.labels, comparable, no_band, share)]
 
 
 def _names(summaries: list[LabelInferenceAttackSummary], column: str) -> list[str]:

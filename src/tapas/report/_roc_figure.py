@@ -27,13 +27,15 @@ _OUTLINES = ((0, (5, 2)), (0, (2, 1.5)), (0, (8, 2, 1.5, 2)), (0, (1, 1)))
 class Curve:
     """Secrets and scores of one attack, under the name the legend shows.
 
-    `no_band` says why no band holds around it, None where one does.
+    `no_band` says why no band holds around it, None where one does. `error_share` is what part of
+    the error this look at its trials has.
     """
 
     name: str
     labels: NDArray[np.generic]
     scores: NDArray[np.float64]
     no_band: str | None = None
+    error_share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ def _draw_band(
     band = stats.roc_band(
         curve.scores[curve.labels == 1],
         curve.scores[curve.labels == 0],
-        confidence=confidence,
+        confidence=stats.shared_confidence(confidence, 1, curve.error_share),
     )
     if style.log_log and len(band.thresholds) < _FEW:
         return

@@ -47,6 +47,8 @@ class AuditRecord:
         Versions, platform, times.
     stopped : str or None
         Why trials ended before their number was reached, if they did.
+    contradicted : bool
+        Whether that was a bound on the claimed epsilon which holds whenever trials end.
     complete : bool
         Whether the mechanism got through all trials that were asked for. What is not complete
         passes no gate.
@@ -65,6 +67,7 @@ class AuditRecord:
     gates: tuple[Gate, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
     stopped: str | None = None
+    contradicted: bool = False
     complete: bool = True
     format: int = VERSION
     known_facts: dict[Hashable, "SummaryFacts"] = field(
@@ -112,6 +115,7 @@ class AuditRecord:
             "gates": [asdict(gate) for gate in self.gates],
             "provenance": self.provenance,
             "stopped": self.stopped,
+            "contradicted": self.contradicted,
             "complete": self.complete,
         }
         subjects = [subject.to_dict() for subject in self.subjects]
@@ -157,6 +161,7 @@ class AuditRecord:
                 gates=tuple(Gate(**gate) for gate in content["gates"]),
                 provenance=_checked_provenance(content["provenance"]),
                 stopped=content["stopped"] and checked(str, content["stopped"]),
+                contradicted=content.get("contradicted") is True,
                 complete=content.get("complete", True) is True,
                 format=content["version"],
             )

@@ -1,6 +1,5 @@
 """What became of a claimed guarantee."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -29,20 +28,33 @@ class ClaimOutcome:
     words : str
     bound : EpsilonBound or None
         The certificate that the state rests on, over all attacks and targets together.
+    power : float or None
+        Of an open claim, about how likely it would have been contradicted, had the mechanism
+        twice the claimed epsilon and the attacks been the best there are.
     """
 
     claim: Claim | None
     state: ClaimState
     words: str
     bound: stats.EpsilonBound | None = None
+    power: float | None = None
 
 
 def judge_claim(
     claim: Claim | None,
     summaries: Sequence[LabelInferenceAttackSummary],
     confidence: float = 0.95,
+    stopped: str | None = None,
 ) -> ClaimOutcome:
     """Say what the summaries that can certify an epsilon say of a claim.
+
+    Parameters
+    ----------
+    claim, summaries, confidence
+        The claim, what was recorded, and how certain it must be.
+    stopped : str, optional
+        Why trials ended, where that was a bound on this very claim which holds whenever they end
+        (`tapas.audit.StopEarly`).
 
     Notes
     -----
@@ -66,25 +78,34 @@ def judge_claim(
         across="bonferroni",
         family=claim.family,
     ).bound
+    if stopped is not None and not float(bound) > claim.epsilon:
+        words = f"{name} is contradicted by the bound that holds whenever trials end: {stopped}."
+        return ClaimOutcome(claim, "contradicted", words, bound)
     return _outcome(claim, name, bound, _power(claim, summaries, confidence))
 
 
 def _power(
     claim: Claim, summaries: Sequence[LabelInferenceAttackSummary], confidence: float
 ) -> float | None:
-    """How likely a contradiction is where randomized response has twice the claimed epsilon."""
-    sizes = [
-        min(int((one.labels == 0).sum()), int((one.labels == 1).sum()))
-        for one in summaries
-        if one.dependence in (Dependence.INDEPENDENT, Dependence.PAIRS)
-    ]
-    if not sizes or claim.epsilon == 0:
+    """How likely a contradiction is where epsilon is twice as large as claimed."""
+    if claim.epsilon == 0:
         return None
-    level = stats.shared_confidence(confidence, len(summaries))
-    rate = 1 / (1 + math.exp(-2 * claim.epsilon))
-    return stats.audit_power(
-        rate, 1 - rate, claim.epsilon, max(sizes), confidence=level, delta=claim.delta
+    return max(
+        stats.claim_power(
+            claim.epsilon,
+            len(one) if one.dependence is Dependence.COINS else fewest_of_a_world(one),
+            dependence=one.dependence,
+            confidence=stats.shared_confidence(confidence, len(summaries), one.error_share),
+            delta=claim.delta,
+            family=claim.family,
+        )
+        for one in summaries
     )
+
+
+def fewest_of_a_world(summary: LabelInferenceAttackSummary) -> int:
+    """How many trials the rarer of two secrets has."""
+    return min(int((summary.labels == 0).sum()), int((summary.labels == 1).sum()))
 
 
 def _outcome(
@@ -108,6 +129,6 @@ def _outcome(
     if power is not None:
         words += (
             " Were epsilon twice as large, and the attack the best there is, it would have been "
-            f"contradicted with a probability of {rounded_down(power)}."
+            f"contradicted with a probability of about {power:.2f}."
         )
-    return ClaimOutcome(claim, "open", words, bound)
+    return ClaimOutcome(claim, "open", words, bound, power)

@@ -166,7 +166,8 @@ class Findings:
         known = self.record.known_claims
         if CONFIDENCE not in known:
             certified = [one.summary for one in self.audited if one.shared.epsilon is not None]
-            known[CONFIDENCE] = judge_claim(self.record.claim, certified, CONFIDENCE)
+            stopped = self.record.stopped if self.record.contradicted else None
+            known[CONFIDENCE] = judge_claim(self.record.claim, certified, CONFIDENCE, stopped)
         return known[CONFIDENCE]
 
     @property
@@ -193,6 +194,15 @@ class Findings:
     def verdict_confidence(self) -> float:
         """Confidence of each result when all ways to show a leak are to hold together."""
         return shared_by_audited(self.record, CONFIDENCE, self.ways)
+
+    @cached_property
+    def error_share(self) -> float:
+        """What part of the error this look has; all of it where results are looked at once."""
+        return min((finding.summary.error_share for finding in self.audited), default=1.0)
+
+    def at_this_look(self, confidence: float) -> float:
+        """At which an interval is really made, so that it holds over all looks."""
+        return stats.shared_confidence(confidence, 1, self.error_share)
 
     @cached_property
     def shown_by_scores(self) -> bool:

@@ -146,6 +146,8 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
                 where += f"; {100 * facts.chance:.3g}% without the release: limit accuracy_gain"
             if gate.metric == "precision":
                 where += f"; {100 * facts.positive_share:.3g}% of the trials are positive"
+            if gate.metric == "epsilon" and facts.epsilon is not None and facts.epsilon.conditions:
+                where += f"; {facts.epsilon.conditions}"
             more |= not summary.dependence.is_by_record
             ends.append(_Ends(*interval, where, facts))
     if undefined and not any(end.is_above(gate) for end in ends):

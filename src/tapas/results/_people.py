@@ -1,14 +1,13 @@
 """How exposed many people are, judged from one pool of releases."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 
-from tapas._random import stream
-from tapas.metrics import column_aucs, resampled_column_aucs
+from tapas.metrics import column_aucs
 from tapas.results._audit_record import AuditRecord
 from tapas.results._audited_subject import SUBGROUP, AuditedSubject
 from tapas.results._estimate import Estimate
@@ -19,7 +18,6 @@ from tapas.results._rare_columns import RareColumn
 from tapas.results._worlds import comparable_scores
 from tapas.stats import (
     Dependence,
-    bootstrap,
     holm,
     mean_auc_influences,
     rank_sum_p_values,
@@ -29,7 +27,6 @@ from tapas.stats import (
 __all__ = ["People", "exposed_people"]
 
 FEWEST_PEOPLE = 5
-RESAMPLES = 400
 ALPHA = 0.05
 _ALONE = (Dependence.INDEPENDENT, Dependence.PAIRS)
 
@@ -66,6 +63,8 @@ class People:
         ``people``, ``auc``, ``low``, ``high``); all intervals hold together with 95 % confidence.
     rare_columns : tuple of RareColumn
         Where the values of the most exposed are rarest.
+    conditions : str
+        At which delta and of which mechanisms what is certified holds; empty for all.
     """
 
     subject: str
@@ -74,6 +73,7 @@ class People:
     table: pd.DataFrame
     parts: pd.DataFrame
     rare_columns: tuple[RareColumn, ...] = ()
+    conditions: str = ""
 
     @property
     def num_exposed(self) -> int:
@@ -106,8 +106,11 @@ class People:
             f"of {self.mean.value:.2f} ({self.mean.low:.2f} to {self.mean.high:.2f}); one in ten "
             f"is below {low:.2f}, half are below {middle:.2f}, one in ten is above {high:.2f}."
         )
+        named = {"auc": "AUC", "epsilon": "epsilon"}
+        if self.conditions:
+            named["epsilon"] += f" ({self.conditions})"
         counts = [
-            f"{count} have an {'AUC' if what == 'auc' else 'epsilon'} above {level:g}"
+            f"{count} have an {named[what]} above {level:g}"
             for count, what, level in self.statements
         ]
         if counts:
@@ -135,19 +138,14 @@ def mean_over_people(
     Assumes: independent groups of releases, many of them. Guarantees: an interval of about
     `confidence` for the mean over these people in other releases (DeLong, over groups).
     """
-    from scipy.stats import t
-
     mine = _by_attack(subject).get(attack, [])
     if not _are_people(mine):
         return None
-    scores, positive = _stacked(mine)
-    groups = _groups(mine[0])
-    mean, parts = mean_auc_influences(scores, positive, groups)
-    confidence = shared_confidence(confidence, 1, min(one.error_share for one in mine))
-    off = float(t.ppf(0.5 + confidence / 2, len(parts) - 1) * np.sqrt((parts**2).sum()))
-    if not np.isfinite(off):
-        return None
-    return len(mine), Estimate(mean, max(0.0, mean - off), min(1.0, mean + off))
+    share = min(one.error_share for one in mine)
+    found = _mean_over_people(
+        *_stacked(mine), _groups(mine[0]), shared_confidence(confidence, 1, share)
+    )
+    return (len(mine), found) if np.isfinite(found.low) else None
 
 
 def _by_attack(subject: AuditedSubject) -> dict[str, list[BinaryLabelInferenceAttackSummary]]:
@@ -193,7 +191,16 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
     table["far"] = (table["auc"] - 0.5).abs()
     ordered = table.sort_values(["far", "target"], ascending=[False, True], ignore_index=True)
     ordered = ordered.drop(columns="far")
-    return People(subject.name, best, mean, ordered, parts, subject.rare_columns)
+    conditions = _conditions(record, subject, by_attack[best][0], confidence)
+    return People(subject.name, best, mean, ordered, parts, subject.rare_columns, conditions)
+
+
+def _conditions(
+    record: AuditRecord, subject: AuditedSubject, summary: Summary, confidence: float
+) -> str:
+    level = shared_by_audited(record, confidence)
+    bound = facts_within(record, subject, summary, confidence=level).epsilon
+    return "" if bound is None else bound.conditions
 
 
 def _parts(
@@ -256,20 +263,15 @@ def _stacked(summaries: Summaries) -> tuple[np.ndarray, np.ndarray]:
 def _mean_over_people(
     scores: np.ndarray, positive: np.ndarray, groups: np.ndarray, confidence: float
 ) -> Estimate:
-    """Mean AUC; groups of releases are drawn again with all people that they are about."""
+    """Mean AUC, with Student's interval over groups of releases.
 
-    def mean(*data: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        scores, positive = data
-        return np.nanmean(resampled_column_aucs(scores, positive, weights), axis=1)
-
-    found = bootstrap(
-        mean,
-        scores,
-        positive,
-        # Some resamples must lie outside the ends, however far out these are.
-        num_resamples=max(RESAMPLES, math.ceil(20 / (1 - confidence))),
-        confidence=confidence,
-        groups=groups,
-        rng=stream(0),
-    )
-    return Estimate(found.value, found.low, found.high)
+    Where no group differs from the others, the ends are what independent pairs of groups allow,
+    none of which showed anything else.
+    """
+    mean, parts = mean_auc_influences(scores, positive, groups)
+    if parts.any():
+        off = scipy.special.stdtrit(len(parts) - 1, 0.5 + confidence / 2) * np.linalg.norm(parts)
+    else:
+        off = 1 - (0.5 - confidence / 2) ** (1 / max(1, len(parts) // 2))
+    low, high = np.clip([mean - off, mean + off], 0, 1)
+    return Estimate(mean, float(low), float(high))

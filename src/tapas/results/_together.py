@@ -53,13 +53,18 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
             f"Counts of people by AUC hold together with {level} confidence, those by epsilon too, "
             f"and so do the p-values of all people and attacks (Holm)."
         )
-    share = min(finding.summary.error_share for finding in findings.audited)
+    share = findings.error_share
     if share < 1:
         # Later looks add up to twice the second.
         together = 1 - (1 - CONFIDENCE) * (look_share(1) + 2 * look_share(2))
         said.append(
             f"Trials were looked at more than once: this look spends {rounded_up(100 * share)}% of "
             f"the error, so that all looks hold together with {_percent(together)} confidence."
+        )
+    if findings.record.contradicted:
+        said.append(
+            "The bound that may contradict the claim whenever trials end has half of the error; "
+            "what else is said has the other half."
         )
     said.append(
         f"In the table of every attack each interval holds on its own with {level} confidence, "

@@ -15,6 +15,7 @@ from tapas.stats._bands import (
 from tapas.stats._bootstrap import bootstrap, percentile_interval, resampled_counts
 from tapas.stats._bound import EpsilonBound
 from tapas.stats._claim import ClaimVerdict, audit_claim
+from tapas.stats._claim_power import claim_power
 from tapas.stats._dependence import Dependence
 from tapas.stats._epsilon import epsilon_lower_bound
 from tapas.stats._excess import excess_p_value
@@ -63,6 +64,7 @@ __all__ = [
     "bootstrap",
     "certificate",
     "certify",
+    "claim_power",
     "clopper_pearson",
     "column_auc_errors",
     "epsilon_lower_bound",

@@ -9,11 +9,11 @@ from tapas.stats._counts import plain
 
 __all__ = ["EpsilonBound"]
 
+_IF_GAUSSIAN = "if the mechanism is Gaussian"
+_GAUSSIAN = ("gaussian", "gaussian pair comparison", "one-run-gaussian")
 _READING = {
     "bayes": "{level} posterior probability (credible, not a certificate)",
-    "gaussian": "{level} confidence if the mechanism is Gaussian",
-    "gaussian pair comparison": "{level} confidence if the mechanism is Gaussian",
-    "one-run-gaussian": "{level} confidence if the mechanism is Gaussian",
+    **dict.fromkeys(_GAUSSIAN, f"{{level}} confidence {_IF_GAUSSIAN}"),
 }
 
 
@@ -54,6 +54,13 @@ class EpsilonBound:
     def certifies(self) -> bool:
         """Whether the bound holds with its confidence for every mechanism."""
         return self.method not in _READING
+
+    @property
+    def conditions(self) -> str:
+        """At which delta and of which mechanisms it holds, in a few words; empty for all."""
+        found = [f"delta {self.delta:g}"] if self.delta else []
+        found += [_IF_GAUSSIAN] if self.method in _GAUSSIAN else []
+        return ", ".join(found)
 
     def __float__(self) -> float:
         return float(self.value)

@@ -22,11 +22,11 @@ from tapas.stats._selection import ThresholdChoice, certify, select_threshold, v
 from tapas.stats._trials import Summaries, Trials, as_trials
 from tapas.stats._two_tails import tail_epsilon, tails_of
 
-__all__ = ["Certificate", "certificate"]
+__all__ = ["MAIN_SHARE", "Certificate", "certificate"]
 
 # Of the error, for what the validation part prefers. Simulated audits: less costs the preferred
 # way more than it gives the others.
-_MAIN_SHARE = 0.9
+MAIN_SHARE = 0.9
 _TAILS = ("two tails", "two tails, turned")
 
 
@@ -149,13 +149,13 @@ def _ways(
     rest: Trials, whole: Trials | None, plan: Plan, delta: float, family: str | None
 ) -> list[_Way]:
     """What is computed, of the trials that are left or, where nothing was chosen, of all."""
-    left = 1 - _MAIN_SHARE
-    event, main = (_MAIN_SHARE, left) if plan.by_event else (left, _MAIN_SHARE)
+    left = 1 - MAIN_SHARE
+    event, main = (MAIN_SHARE, left) if plan.by_event else (left, MAIN_SHARE)
     at_threshold = partial(_event_bound, _read(rest, plan.turned), plan, delta, family)
     if family == "gaussian":
         # Nothing is left to choose: Gaussian scores are compared best, and all of them.
         compared = _read(rest, plan.turned) if whole is None else whole
-        event, main = (event, main) if whole is None else (left, _MAIN_SHARE)
+        event, main = (event, main) if whole is None else (left, MAIN_SHARE)
         pairs = partial(_pair_bound, compared, delta, pair_gaussian_epsilon)
         ways = [("gaussian", event, at_threshold), ("gaussian pair comparison", main, pairs)]
     elif rest.paired:

@@ -13,7 +13,7 @@ from tapas.stats._pair_comparison import pair_epsilon
 from tapas.stats._trials import Trials
 from tapas.stats._two_tails import SHARES, tails_of
 
-__all__ = ["Plan", "plan_for"]
+__all__ = ["FEW", "Plan", "plan_for"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -23,7 +23,7 @@ _Curve = tuple[FloatArray, IntArray, IntArray]
 # Half a count more of either error: without it empty cells promise too much.
 _ADDED = 0.5
 # Fewer trials of a world than these say too little to choose between ways.
-_FEW = 50
+FEW = 50
 # Of a standard deviation, taken off the promise of an event: the best of many keeps less.
 _CAUTION = 0.8
 # What an event must promise beyond guesses in both tails, which were chosen of fewer.
@@ -74,7 +74,7 @@ def plan_for(known: Trials, rest: Trials, alpha: float, delta: float) -> Plan:
     read = list(zip(ways, curves, strict=True))
     events = [_promised_event(way, curve, left, alpha, delta) for way, curve in read]
     others = [_promised_else(way, curve, left, alpha, delta) for way, curve in read]
-    few = min(sizes) < _FEW
+    few = min(sizes) < FEW
     if known.paired and np.unique(known.scores).size <= sum(sizes) / 2:
         by_event = True
     else:

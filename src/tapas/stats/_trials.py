@@ -19,8 +19,9 @@ __all__ = ["Summaries", "SummaryLike", "Trials", "as_trials"]
 class SummaryLike(Protocol):
     """What is read of a summary.
 
-    `scores` (None: the predictions serve), `groups`, `relation`, `dependence` and `error_share` may
-    be missing; dependence is then what the groups say, and nobody looked before.
+    `scores` (None: the predictions serve; one that is NaN counts as the lowest), `groups`,
+    `relation`, `dependence` and `error_share` may be missing; dependence is then what the groups
+    say, and nobody looked before.
     """
 
     @property
@@ -105,7 +106,7 @@ def _read(summary: SummaryLike) -> Trials:
     groups = getattr(summary, "groups", None)
     dependence = Dependence.stated(getattr(summary, "dependence", None), labels, groups)
     scores = None if dependence is Dependence.COINS else getattr(summary, "scores", None)
-    values = check_scores(summary.predictions if scores is None else scores, "scores")
+    values = check_scores(_comparable(summary.predictions if scores is None else scores), "scores")
     if groups is None or dependence.is_by_record:
         units = np.arange(labels.size)
     else:
@@ -118,6 +119,12 @@ def _read(summary: SummaryLike) -> Trials:
     relation = getattr(summary, "relation", None)
     share = getattr(summary, "error_share", 1.0)
     return Trials(labels.astype(bool), values, units, relation, dependence, share)
+
+
+def _comparable(scores: ArrayLike) -> ArrayLike:
+    """Scores with the lowest in place of missing ones, whoever they are about."""
+    values = np.asarray(scores)
+    return np.where(np.isnan(values), -np.inf, values) if values.dtype.kind == "f" else values
 
 
 def _by_first_appearance(groups: ArrayLike) -> NDArray[np.int64]:

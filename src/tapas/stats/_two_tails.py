@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tapas.stats._trials import Trials
 
-__all__ = ["SHARES", "Ring", "Tails", "tail_epsilon", "tails_of"]
+__all__ = ["SHARES", "Ring", "Tails", "tail_epsilon", "tails_of", "telling_all"]
 
 FloatArray = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ def tail_epsilon(tails: Tails, alpha: float, delta: float) -> float:
     Fisher (1935); Buehler (1957); Steinke, Nasr and Jagielski (2023), who guess so on coins;
     Kairouz, Oh and Viswanath (2015).
     """
-    told, spent = _telling_all(tails.trials, alpha, delta)
+    told, spent = telling_all(tails.trials, alpha, delta)
     error = alpha - spent
     walk = _Walk([_HitCount.of(ring) for ring in tails.rings])
     hits = np.cumsum([ring.hits for ring in tails.rings]) - told
@@ -130,7 +130,7 @@ def tail_epsilon(tails: Tails, alpha: float, delta: float) -> float:
     return _root(lambda epsilon: np.log(walk.chance(epsilon, reached) / error), loudest + 1)
 
 
-def _telling_all(trials: int, alpha: float, delta: float) -> tuple[int, float]:
+def telling_all(trials: int, alpha: float, delta: float) -> tuple[int, float]:
     """How many trials may tell all, and the error that there are more."""
     told, spent = 0, 0.0
     if delta > 0:

@@ -95,6 +95,7 @@ def save_threat_model(threat_model: LabelInferenceThreatModel, name: str) -> Non
                 _check_storable(trial.release.data, description, index)
                 if not kept.has_data(phase, index):
                     kept.keep(trial)
+        kept.count_looks(ledger)
     manifest |= {"format": FORMAT, "game": digest, "fresh_rounds": ledger.fresh_rounds}
     _files.write_text(Path(name) / MANIFEST, json.dumps(_plain(manifest), indent=1))
 
@@ -341,6 +342,7 @@ def _recalled(
             trial = kept.trial(phase, index)
             if trial.release.data is not None:
                 ledger.keep(trial)
+    ledger.count_looks(kept)
     return ledger
 
 
