@@ -131,7 +131,8 @@ PUBLIC = {
         ValueObserver as_array compare_sides fit_scorer judge learning_parts
         refuse_unfit run_coroutine scorer_about split_coins split_sides unfit""",
     "compat": """AttackDoors AttackLike GameThreatModel TargetViews ThreatModel
-        TrainableThreatModel Trained as_attack earlier_scorer needs_of""",
+        TrainableThreatModel Trained as_attack earlier_scorer needs_of with_failures
+        without_failures""",
 }  # fmt: skip
 
 OLD_PATHS = {
