@@ -78,7 +78,7 @@ PUBLIC = {
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice TopScores top_scores advantage_interval
         attack_epsilon_high auc_gain_interval
-        auc_interval audit_claim audit_power bootstrap certificate certify claim_power
+        auc_interval audit_claim audit_power certificate certify claim_power
         clopper_pearson column_auc_errors
         epsilon_lower_bound excess_p_value gaussian_epsilon_from_mu holm look_share
         max_epsilon_lower_bound mean_auc_influences negatives_needed one_run_epsilon
@@ -131,7 +131,8 @@ PUBLIC = {
         ValueObserver as_array compare_sides fit_scorer judge learning_parts
         refuse_unfit run_coroutine scorer_about split_coins split_sides unfit""",
     "compat": """AttackDoors AttackLike GameThreatModel TargetViews ThreatModel
-        TrainableThreatModel Trained as_attack earlier_scorer needs_of""",
+        TrainableThreatModel Trained as_attack earlier_scorer needs_of with_failures
+        without_failures""",
 }  # fmt: skip
 
 OLD_PATHS = {

@@ -25,6 +25,7 @@ from tapas.report import (
     MIAttackSummary,
     Report,
     _comparison,
+    _comparison_files,
 )
 from tapas.report._comparison import Comparison, draw_comparison
 from tapas.report._figure import new_figure, plain, wrapped
@@ -285,6 +286,32 @@ def test_bars_of_single_results_are_the_intervals_of_their_trials(metric, monkey
     assert (point.low, point.high) == (found.low, found.high)
     assert point.low < 1
     assert np.isnan(epsilon.low)
+
+
+def test_accuracies_of_guessed_values_stand_beside_the_best_guess(monkeypatch, tmp_path):
+    """Nine in ten have the value: an accuracy of .9 is what anybody has who looks at nothing."""
+    seen = []
+    real = _comparison_files.draw_comparison
+    monkeypatch.setattr(
+        _comparison_files, "draw_comparison", lambda one: seen.append(one) or real(one)
+    )
+    labels = np.arange(100) % 10 > 0
+    rare = BinaryAIAttackSummary(
+        labels, np.ones(100, bool), None, "G", "A", "D", "0", "Sex", positive_value=True
+    )
+    assert (rare.best_guess, rare.accuracy_gain) == (0.9, 0)
+    report = BinaryAIAttackReport([rare])
+    assert report.metrics[:2] == ["accuracy", "accuracy_gain"]
+    report.compare("generator", FIXED, "target_id", tmp_path)
+    assert (seen[0].nothing_learnt("accuracy"), seen[0].nothing_learnt("accuracy_gain")) == (
+        None,
+        0,
+    )
+    MIAttackReport([summary()]).compare("generator", FIXED, "target_id", tmp_path)
+    assert seen[1].nothing_learnt("accuracy") == 0.5
+    few = MIAttackSummary(np.arange(50) < 5, np.arange(50) < 7, None, dependence="one release")
+    MIAttackReport([few], metrics=["accuracy"]).compare("generator", FIXED, "target_id", tmp_path)
+    assert seen[2].nothing_learnt("accuracy") is None
 
 
 def test_rows_without_resamples_show_their_mean_and_spread():

@@ -41,6 +41,8 @@ __all__ = [
 
 _LOG = logging.getLogger(__name__)
 _LEVEL = 0.95
+_GAIN = "accuracy_gain"
+_UNEVEN = 0.02
 
 # Lists, because scripts add to them and slice them.
 ALL_METRICS = list(_ALL)
@@ -101,6 +103,9 @@ class BinaryLabelAttackReport(Report):
         if self.num_bootstrap is not None:
             self.attacks_data = self._resampled()
         known = [m.name for m in MEASURES if m.name in self.attacks_data.columns]
+        if "accuracy" in known and any(_has(one, _GAIN) for one in self._summaries):
+            # An accuracy says nothing without the best guess.
+            known = list(dict.fromkeys(["accuracy", _GAIN, *known]))
         self.metrics = known if metrics is None else _names(metrics)
         self._check_metrics()
         self._outputs = OutputNames()
@@ -187,6 +192,7 @@ class BinaryLabelAttackReport(Report):
             filepath,
             points=self._with_ends() if self.num_bootstrap is not None else None,
             note=self._note(),
+            fair=all(map(_is_fair, self._summaries)),
             outputs=self._outputs,
         )
 
@@ -296,6 +302,13 @@ def _has(summary: AttackSummary, name: str) -> bool:
     return isinstance(summary, LabelInferenceAttackSummary) and any(
         measure.name == name and measure.is_defined_for(summary) for measure in MEASURES
     )
+
+
+def _is_fair(summary: AttackSummary) -> bool:
+    """Whether half of the guesses are right by chance: not where far more records are of a side."""
+    if not isinstance(summary, LabelInferenceAttackSummary) or not summary.dependence.is_by_record:
+        return True
+    return abs(float(np.mean(summary.labels == 1)) - 0.5) < _UNEVEN
 
 
 def _own_ends(summary: AttackSummary, measure: Measure, value: float) -> tuple[float, float]:

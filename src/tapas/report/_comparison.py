@@ -16,7 +16,7 @@ from tapas.results import MEASURES
 __all__ = ["AXIS_RANGES", "Comparison", "draw_comparison", "metric_title"]
 
 AXIS_RANGES = {measure.name: measure.axis for measure in MEASURES}
-NOTHING_LEARNT = {m.name: m.chance for m in MEASURES if m.chance is not None}
+_NOTHING_LEARNT = {m.name: m.chance for m in MEASURES if m.chance is not None}
 _TITLES = {measure.name: measure.title for measure in MEASURES}
 _MOST_IN_LEGEND = 14
 _PANEL, _BESIDE, _BELOW = 2.35, 0.25, 0.7  # a panel's width, and the gaps, in inches
@@ -36,8 +36,9 @@ class Comparison:
         One panel for each.
     title, note
         Text above and below the panels.
-    chance
-        Whether the value of an attack that learns nothing is drawn.
+    fair
+        Whether half of the guesses are right by chance; otherwise no line says what accuracy an
+        attack has that learns nothing.
     """
 
     rows: pd.DataFrame
@@ -47,7 +48,12 @@ class Comparison:
     metrics: Sequence[str]
     title: str
     note: str
-    chance: bool = True
+    fair: bool = True
+
+    def nothing_learnt(self, metric: str) -> float | None:
+        """The value of an attack that learns nothing, where it is known."""
+        is_known = self.fair or metric != "accuracy"
+        return _NOTHING_LEARNT.get(metric) if is_known else None
 
 
 def draw_comparison(comparison: Comparison) -> Sheet:
@@ -73,7 +79,8 @@ def draw_comparison(comparison: Comparison) -> Sheet:
         panel = Panel(
             sheet, *layout.corner(number), _PANEL, layout.tall, *scale.ends, len(categories)
         )
-        _draw_panel(panel, scale, metric, points, len(series), comparison.chance)
+        chance = comparison.nothing_learnt(metric)
+        _draw_panel(panel, scale, metric, points, len(series), chance)
         if number % layout.columns == 0:
             panel.draw_names(names)
     most = max(_MOST_IN_LEGEND, int((layout.tall - 0.45) / 0.21) - 3)
@@ -170,13 +177,13 @@ def _draw_panel(
     metric: str,
     points: list[PanelPoint],
     num_series: int,
-    chance: bool,
+    chance: float | None,
 ) -> None:
     panel.draw_title(metric_title(metric))
     ticks = scale.ticks()
     panel.draw_scale(ticks, ["∞" if t > scale.high + 1e-9 else f"{t:.3g}" for t in ticks])
-    if chance and metric in NOTHING_LEARNT:
-        panel.draw_chance(NOTHING_LEARNT[metric])
+    if chance is not None:
+        panel.draw_chance(chance)
     for series in range(num_series):
         _draw_series(panel, series, num_series, points, (scale.low, scale.infinity))
 
@@ -248,7 +255,7 @@ def _draw_legend(
     rest = len(series) - most
     if rest > 0:
         entries.append((f"… and {rest} more", GREY, ""))
-    if comparison.chance and any(metric in NOTHING_LEARNT for metric in comparison.metrics):
+    if any(comparison.nothing_learnt(metric) is not None for metric in comparison.metrics):
         entries.append(("nothing learnt", GREY, ":"))
     if missing:
         entries.append(("undefined", GREY, "x"))

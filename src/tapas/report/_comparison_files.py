@@ -16,8 +16,6 @@ from tapas.results import MEASURES
 __all__ = ["DIMENSIONS", "write_comparisons"]
 
 DIMENSIONS = ("dataset", "target_id", "generator", "attack")
-# Guessing one of many values is right less often than in half of the trials.
-_OF_MANY_VALUES = tuple(m.name for m in MEASURES if "binary" not in m.kinds)
 _NUMBERS = tuple(measure.name for measure in MEASURES)
 
 
@@ -31,6 +29,7 @@ def write_comparisons(
     *,
     points: pd.DataFrame | None = None,
     note: str = "",
+    fair: bool = True,
     outputs: OutputNames | None = None,
 ) -> list[Path]:
     """Draw one figure per pair of values of `fixed_pair_columns` and return the files."""
@@ -56,13 +55,19 @@ def write_comparisons(
             note=" ".join(
                 [note, f"Not defined here: {', '.join(lacking)}."] if lacking else [note]
             ),
-            chance=not any(metric in _OF_MANY_VALUES for metric in known),
+            fair=fair and not _are_guessed(here),
         )
         stem = f"{comparison_column}sComparison_Dataset{pair[0]}_Attack{pair[1]}"
         content = (columns, pair)
         place = names.path(filepath, stem, ".png", content)
         files.append(save(draw_comparison(comparison).finished(), place))
     return files
+
+
+def _are_guessed(rows: pd.DataFrame) -> bool:
+    """Whether values of attributes are guessed, which may be common or one of many."""
+    name = "sensitive_attribute"
+    return name in rows.columns and bool((_text(rows[name]) != "").any())
 
 
 def _labelled(rows: pd.DataFrame, needed: Iterable[str]) -> pd.DataFrame:

@@ -106,7 +106,7 @@ def series_figure(
             metrics=metrics,
             title="",
             note="",
-            chance=all(abs(r.own.chance - 0.5) < 0.06 for r in kept.values()),
+            fair=all(abs(r.own.chance - 0.5) < 0.06 for r in kept.values()),
         )
     )
     description = f"Comparison of {', '.join(metrics)} by {names[0]}; the tables hold the numbers."

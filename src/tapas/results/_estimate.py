@@ -75,7 +75,7 @@ def estimate(
     Assumes: what the summary states of its trials. Independent trials and pairs have the closed
     form of the measure. Records of one release have it record by record: it then describes that
     release. Other groups, and metrics that a subclass defines anew, are bootstrapped by group
-    (`tapas.stats.bootstrap`). With fewer than ten groups, or trials of unknown dependence, the ends
+    (`percentile_interval`). With fewer than ten groups, or trials of unknown dependence, the ends
     are those of the measure itself. Where results were looked at before, with fewer trials, they
     hold over all looks (`tapas.stats.look_share`).
     """

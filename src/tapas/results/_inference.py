@@ -12,6 +12,7 @@ from tapas import metrics
 from tapas._validate import listing
 from tapas.errors import ConfigError
 from tapas.game import Value
+from tapas.results._best_guess import accuracy_gain, best_guess
 from tapas.results._filenames import file_safe
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
@@ -67,6 +68,16 @@ class _AboutAttribute(_Described):
         self, positive_value: Value | None, attribute_values: Sequence[Value] | None
     ) -> None:
         """Take note of the values that the attribute may have."""
+
+    @property
+    def best_guess(self) -> float:
+        """Accuracy of the best guess without the release, beside which an accuracy is read."""
+        return best_guess(self)
+
+    @property
+    def accuracy_gain(self) -> float:
+        """How far the accuracy is above that."""
+        return accuracy_gain(self)
 
     def get_header(self) -> list[str]:
         """Return the names of the columns of `get_metrics`."""

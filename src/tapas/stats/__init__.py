@@ -12,7 +12,6 @@ from tapas.stats._bands import (
     roc_band,
     simultaneous_upper_limits,
 )
-from tapas.stats._bootstrap import bootstrap, percentile_interval, resampled_counts
 from tapas.stats._bound import EpsilonBound
 from tapas.stats._claim import ClaimVerdict, audit_claim
 from tapas.stats._claim_power import claim_power
@@ -34,6 +33,7 @@ from tapas.stats._operating_point import (
 )
 from tapas.stats._planner import audit_power, runs_needed, smallest_area, smallest_leak
 from tapas.stats._portfolio import Certificate, certificate
+from tapas.stats._resampled import percentile_interval, resampled_counts
 from tapas.stats._selection import (
     ThresholdChoice,
     attack_epsilon_high,
@@ -61,7 +61,6 @@ __all__ = [
     "auc_interval",
     "audit_claim",
     "audit_power",
-    "bootstrap",
     "certificate",
     "certify",
     "claim_power",
