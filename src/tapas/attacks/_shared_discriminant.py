@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from tapas.attacks._criteria import Criterion
+from tapas.attacks._value_guess import ValueGuess
 from tapas.errors import IncompatibleAttackError
 from tapas.game import Board, Value, as_array
 from tapas.metrics import column_aucs
@@ -27,7 +28,10 @@ class SharedScorer:
     fold : ndarray of int, (targets,)
         Whose weights each target is judged by.
     reference : ndarray, (targets, values, features)
+    guess : ValueGuess
+        Of several values.
     threshold : float
+        Of two.
     values : tuple
         Secrets in the order of scores.
     rehearsed : ndarray, (releases, targets, values)
@@ -37,6 +41,7 @@ class SharedScorer:
     weights: np.ndarray
     fold: np.ndarray
     reference: np.ndarray
+    guess: ValueGuess
     threshold: float
     values: tuple[Value, ...]
     rehearsed: np.ndarray
@@ -67,7 +72,7 @@ class SharedScorer:
     def decide(self, scores: np.ndarray) -> np.ndarray:
         """The likeliest value; of two, the second where the score reaches the threshold."""
         if scores.ndim == 3:
-            return as_array(self.values)[np.argmax(scores, axis=-1)]
+            return as_array(self.values)[self.guess(scores)]
         return as_array(self.values)[(scores >= self.threshold).astype(int)]
 
 
@@ -98,10 +103,16 @@ def learn_shared(
         weights,
         fold,
         cells.reference[..., : weights.shape[1]],
+        _guess(rehearsed, cells.positive),
         Criterion("accuracy").threshold(last.ravel(), cells.positive[..., -1].ravel()),
         goal.values,
         rehearsed,
     )
+
+
+def _guess(rehearsed: np.ndarray, positive: np.ndarray) -> ValueGuess:
+    values = rehearsed.shape[-1]
+    return ValueGuess.learnt(rehearsed.reshape(-1, values), positive.reshape(-1, values))
 
 
 def by_value(values: np.ndarray) -> np.ndarray:
