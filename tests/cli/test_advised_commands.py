@@ -95,7 +95,7 @@ def test_advice_about_a_model_works_and_compares(
     capsys.readouterr()
     assert pasted([*compare, "--json", "compared.json"]) == 0
     told = capsys.readouterr().out
-    assert "The strongest of either: LossMIA" in told
+    assert "The strongest result of either, which need not be of the same attack: LossMIA" in told
     assert "On records that it was not trained on, DecisionTreeClassifier is right in" in told
     compared = json.loads(Path("compared.json").read_text())
     assert compared["costs"][0]["part"] == "all"

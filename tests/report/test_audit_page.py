@@ -719,6 +719,18 @@ def test_runs_by_other_attacks_are_compared_by_the_strongest_of_either():
     assert picked.before.low < change.before.low
 
 
+def test_the_strongest_of_either_are_compared_beside_a_weak_attack_in_common():
+    weak = membership(0.0, "Weak", trials=400)
+    before, after = (
+        record(subject(membership(strength, attack, trials=400), weak))
+        for strength, attack in ((3.0, "Scores"), (0.5, "Labels"))
+    )
+    found = compare_records([before, after])
+    assert sorted(change.kind for change in found.changes) == ["same", "strongest"]
+    assert found.count(found.names[1], "better") == 1
+    assert "Scores before, Labels after" in found.words[0]
+
+
 def test_comparison_pages_hold_every_change_and_stay_closed(tmp_path):
     old, new = record(subject(membership(2.0))), hostile_record()
     page = ComparisonPage([old, new, RECORDS["nothing ran"]], ["old", HOSTILE, "none"])

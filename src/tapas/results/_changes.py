@@ -23,7 +23,7 @@ Kind = Literal["same", "mean", "strongest", "copies"]
 # What is said where more than the same attack on the same target is compared.
 _INSTEAD: dict[Kind, str] = {
     "mean": "Over all targets, which need not be the same in both",
-    "strongest": "They have no attack on the same target in common. The strongest of either",
+    "strongest": "The strongest result of either, which need not be of the same attack",
     "copies": "Share of the private records that the release holds, but for one column at most",
 }
 
@@ -50,8 +50,8 @@ class Change:
         Whether the interval of the difference lies below 0, above 0, or around it.
     kind : {"same", "mean", "strongest", "copies"}
         The same attack and target in both; the mean of an attack over all targets of either;
-        the strongest result of either, where nothing else can be compared; or the share of private
-        records that released files hold.
+        the strongest result of either, where that is not the same attack and target; or the share
+        of private records that released files hold.
     """
 
     record: str
@@ -159,7 +159,7 @@ def compare_records(
     Results are matched by subject, attack, target and attribute; where each of two
     records has one audited subject, these are compared whatever their names. The mean AUC of an
     attack over its targets (five or more, judged from the same releases) is compared too, whether
-    or not the targets are the same. Where nothing can be compared, the strongest results are.
+    or not the targets are the same; without means, so are the strongest results of either.
 
     Notes
     -----
@@ -188,8 +188,7 @@ def compare_records(
             if name in old
         ]
         found += [_Pair(label, *pair, "mean", both) for pair in _over_people(old, new, both)]
-        if not any(pair.new.own.role == "audited" for pair in found):
-            found += [_Pair(label, *pair, "strongest", both) for pair in _strongest(*both)]
+        found += [_Pair(label, *pair, "strongest", both) for pair in _strongest(*both, found)]
         pairs += found
         copied += [(label, *both_copies) for both_copies in _copied(first, later)]
         costs += costs_between(label, first.record, later.record)
@@ -253,10 +252,15 @@ def _mean(findings: Findings, result: Finding, level: float) -> tuple[int, Estim
     return mean_over_people(subject, str(result.summary.attack), level)
 
 
-def _strongest(first: Findings, later: Findings) -> list[tuple[Finding, Finding]]:
+def _strongest(
+    first: Findings, later: Findings, compared: Sequence[_Pair]
+) -> list[tuple[Finding, Finding]]:
+    """The strongest results, where neither they nor means over people are compared already."""
     if first.best is None or later.best is None or first.best.attribute != later.best.attribute:
         return []
-    return [(first.best, later.best)]
+    best = (first.best, later.best)
+    known = any(pair.kind == "mean" or (pair.old, pair.new) == best for pair in compared)
+    return [] if known else [best]
 
 
 def _estimates(pair: _Pair, level: float) -> tuple[str, Estimate, Estimate]:
