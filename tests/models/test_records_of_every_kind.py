@@ -18,7 +18,8 @@ from tapas.attacks import RMIA, CertaintyMIA, LabelOnlyMIA, LiRA, LossMIA
 from tapas.audit import Audit
 from tapas.errors import IncompatibleAttackError, SchemaError
 from tapas.models import CallableTrainer, Form, as_model
-from tapas.results import record_facts
+from tapas.report import AuditPage
+from tapas.results import AuditRecord, record_facts
 from tapas.threat_models import ModelMIA
 
 pytestmark = pytest.mark.usefixtures("no_baseline")
@@ -72,6 +73,23 @@ def test_regressors_are_audited_by_their_residuals(outputs: int, frame: bool) ->
 
 def _rank(scores: np.ndarray) -> float:
     return float((scores[INSIDE][:, None] > scores[~INSIDE]).mean())
+
+
+def test_pages_say_what_being_right_means_where_numbers_are_predicted() -> None:
+    y = X[:, 0] + RNG.normal(size=2 * SIDE) / 4
+    inside, others = (X[INSIDE], y[INSIDE]), (X[~INSIDE], y[~INSIDE])
+    forest = RandomForestRegressor(10, random_state=0).fit(*inside)
+    game = ModelMIA(forest, inside, others, seed=0)
+    (subject,) = (record := Audit(game, [LossMIA()]).run(n_jobs=1)).subjects
+    within = 0.3 * y[INSIDE].std() * np.log(2)
+    assert subject.right_when == f"predicting a number that is off by less than {within:.3g}"
+    assert subject.performance is not None
+    assert subject.performance["slice"] == ["all"]
+    right = np.abs(forest.predict(others[0]) - others[1]) < within
+    assert subject.performance["test_accuracy"] == [pytest.approx(right.mean())]
+    page = AuditPage(AuditRecord.from_json(record.to_json())).html()
+    assert f"Right means here: {subject.right_when}." in page
+    assert "class: fits" not in page
 
 
 def test_any_function_of_numbers_is_a_regressor() -> None:

@@ -38,11 +38,11 @@ def test_a_part_without_others_has_no_accuracy_among_them() -> None:
 
 
 def test_the_ratio_lies_within_what_both_accuracies_allow_and_can_be_limited() -> None:
-    """190 of 200 right inside, 120 of 200 outside; all of one class, so two parts."""
+    """190 of 200 right inside, 120 of 200 outside; all of one class, so one part."""
     members = np.arange(400) < 200
     predicted = np.where(np.arange(400) % 200 < np.where(members, 190, 120), 0, 1)
     table = performance_table(np.zeros(400), predicted, members)
-    level = 1 - 0.05 / 6
+    level = 1 - 0.05 / 3
     train, test = (clopper_pearson(right, 200, level) for right in (190, 120))
     assert table["ratio"][0] == pytest.approx(190 / 120)
     assert table["ratio_low"][0] == pytest.approx(train[0] / test[1])

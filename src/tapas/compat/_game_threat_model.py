@@ -315,6 +315,11 @@ class GameThreatModel(TrainableThreatModel):
         """How well a model does on what it was trained on and on the rest; None for no model."""
         return None
 
+    @property
+    def right_when(self) -> str:
+        """What being right means, where a model does not predict one class; empty where it does."""
+        return ""
+
     def leaves(self) -> Leaves | None:
         """What the leaves of a model hold of its training records; None where it shows no trees."""
         return None

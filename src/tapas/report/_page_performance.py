@@ -60,6 +60,7 @@ def _table(subject: AuditedSubject) -> PerformanceTable:
         f"{subject.name} is right about {percent(whole['train_accuracy'], 1)} of the records it "
         f"was trained on and {percent(whole['test_accuracy'], 1)} of others. "
         + _gap_words(whole["gap_low"])
+        + f" Right means here: {subject.right_when}." * bool(subject.right_when)
     )
     return PerformanceTable(
         subject=subject.name,

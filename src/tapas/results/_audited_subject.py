@@ -77,6 +77,8 @@ class AuditedSubject:
         Where the values of the most exposed targets of a generator are rarest.
     performance : mapping of str to sequence, optional
         Columns of `performance_table` of a model.
+    right_when : str
+        What being right means there, where a model does not predict one class.
     leaves : Leaves, optional
         Of a model that shows decision trees: what their leaves hold of its training records.
     shares : PropertyShares, optional
@@ -100,6 +102,7 @@ class AuditedSubject:
     targets: Mapping[str, Sequence[Plain]] | None = None
     rare_columns: tuple[RareColumn, ...] = ()
     performance: Mapping[str, Sequence[Plain]] | None = None
+    right_when: str = ""
     leaves: Leaves | None = None
     shares: PropertyShares | None = None
     left_out: tuple[int, int] = (0, 0)
@@ -120,6 +123,7 @@ class AuditedSubject:
             "targets": self.targets,
             "rare_columns": [column.to_dict() for column in self.rare_columns],
             "performance": self.performance,
+            "right_when": self.right_when,
             "leaves": None if self.leaves is None else self.leaves.to_dict(),
             "shares": None if self.shares is None else self.shares.to_dict(),
             "left_out": list(self.left_out),
@@ -156,6 +160,7 @@ class AuditedSubject:
             targets=entry.get("targets"),
             rare_columns=tuple(map(RareColumn.from_dict, entry.get("rare_columns", ()))),
             performance=entry.get("performance"),
+            right_when=str(entry.get("right_when", "")),
             leaves=None if not entry.get("leaves") else Leaves.from_dict(entry["leaves"]),
             shares=None if not entry.get("shares") else PropertyShares.from_dict(entry["shares"]),
             left_out=_pair(entry.get("left_out", (0, 0))),

@@ -86,7 +86,7 @@ def _exposed(
 ) -> ExposedRecords:
     about = pd.DataFrame(dict(subject.records or {}))
     wanted = [name for name in about if name in _SLICED_BY or name.startswith(SUBGROUP)]
-    columns = [name for name in wanted if _is_short(about[name])]
+    columns = [name for name in wanted if _tells_parts(name, about[name])]
     level = shared_confidence(CONFIDENCE, 1 + sum(about[name].nunique() for name in columns))
     # The subgroup of a record is a value of it.
     hidden = [] if show_values else [name for name in about if name.startswith(SUBGROUP)]
@@ -130,5 +130,6 @@ def _with_other_half(
     return table.iloc[order].reset_index(drop=True)
 
 
-def _is_short(column: pd.Series) -> bool:
-    return column.nunique() <= _MOST_SLICES
+def _tells_parts(name: str, column: pd.Series) -> bool:
+    fewest = 2 if name in _SLICED_BY else 1
+    return fewest <= column.nunique() <= _MOST_SLICES

@@ -33,13 +33,15 @@ def performance_table(
     Returns
     -------
     DataFrame
-        One row per part, ``all`` first. ``precision`` and ``recall`` are about the class among the
-        others, and their means over classes in the first row. All intervals of accuracies, gaps
-        and ratios hold together with 95 % confidence.
+        One row per part, ``all`` first; without classes where all records are of one.
+        ``precision`` and ``recall`` are about the class among the others, and their means over
+        classes in the first row. All intervals of accuracies, gaps and ratios hold together with
+        95 % confidence.
     """
     right = np.asarray(predicted == truth, dtype=bool)
     parts = [("all", "all", np.ones(len(right), dtype=bool))]
-    for name, values in {"class": truth, **(subgroups or {})}.items():
+    classes = {"class": truth} if len(pd.unique(truth)) > 1 else {}
+    for name, values in {**classes, **(subgroups or {})}.items():
         known = pd.Series(values, dtype=object)
         different = sorted(pd.unique(known.dropna()), key=str)
         parts += [(name, one, (known == one).to_numpy(dtype=bool)) for one in different]

@@ -145,6 +145,19 @@ class Residuals:
     classes: tuple[np.ndarray, ...] | None
 
     @property
+    def right_when(self) -> str:
+        """What counts as right, in words: what fits with a probability above one half."""
+        if self.classes is not None:
+            return (
+                f"finding the {len(self.classes)} true values together likelier than not (the "
+                f"geometric mean of their probabilities is above one half)"
+            )
+        within = [f"{scale * np.log(2):.3g}" for scale in self.scales]
+        if len(within) == 1:
+            return f"predicting a number that is off by less than {within[0]}"
+        return f"predicting numbers that are off by less than {', '.join(within)} on average"
+
+    @property
     def inputs(self) -> Literal["read", "change"]:
         """There are no classes, so that no boundary can be looked for."""
         return "read"

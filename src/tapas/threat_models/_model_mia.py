@@ -27,7 +27,7 @@ from tapas.models import (
 )
 from tapas.results import JudgedRecords, Leaves
 from tapas.threat_models._judging import judge_more
-from tapas.threat_models._layouts import Layout, layout_for
+from tapas.threat_models._layouts import Layout, Residuals, layout_for
 from tapas.threat_models._model_game import ModelMembershipGame
 from tapas.threat_models._model_records import (
     RecordsLike,
@@ -215,6 +215,11 @@ class ModelMIA(GameThreatModel):
         All records, by class, and by the values of the columns `subgroups`.
         """
         return self._game.performance(subgroups)
+
+    @property
+    def right_when(self) -> str:
+        """What being right means, where the model predicts numbers or several things."""
+        return self._layout.right_when if isinstance(self._layout, Residuals) else ""
 
     def leaves(self, fewest: int = 5) -> Leaves | None:
         """What the leaves of a tree or forest hold of members; None where the release shows none.
