@@ -287,33 +287,6 @@ def test_statistics_need_numpy_and_scipy_only() -> None:
     assert packages <= allowed
 
 
-def _names_in(node: ast.AST) -> set[str]:
-    found = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    return found | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
-
-
-def test_every_public_statistic_reaches_an_audit() -> None:
-    """Used by the rooms that make results, gates, pages and commands, or by what they use."""
-    defined: dict[str, set[str]] = {}
-    for path in (SOURCE / "stats").glob("_*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                defined.setdefault(node.name, set()).update(_names_in(node))
-            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-                for name in _names_in(node):
-                    defined.setdefault(name, set()).update(_names_in(node) - {name})
-    rooms = ("results", "audit", "report", "cli", "threat_models", "compat", "metrics", "testing")
-    files = [path for room in rooms for path in (SOURCE / room).rglob("*.py")]
-    used = set().union(*(_names_in(ast.parse(path.read_text("utf-8"))) for path in files))
-    reached, waiting = set[str](), [name for name in used if name in defined]
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached.add(name)
-            waiting += [other for other in defined[name] if other in defined]
-    assert set(PUBLIC["stats"].split()) - reached == set()
-
-
 def test_engine_knows_nothing_of_privacy() -> None:
     seen = {room for path in (SOURCE / "engine").glob("*.py") for _, room in _tapas_imports(path)}
     assert seen <= {"engine"} | LINES[0]
