@@ -197,3 +197,12 @@ def test_the_mean_over_people_covers_its_value() -> None:
         assert number == len(shifts)
         missed += not mean.low <= expected <= mean.high
     assert 8 <= missed <= 33  # 20 expected; beyond these less than once in 500
+
+
+def test_the_mean_over_people_keeps_a_width_where_everybody_is_told_every_time() -> None:
+    people = [summary(np.random.default_rng(n), 100.0, f"p{n}") for n in range(6)]
+    (found,) = exposed(record(people))
+    _, mean = mean_over_people(record(people).subjects[0], "ours", 0.95)
+    for one in (found.mean, mean):
+        assert (one.value, one.high) == (1, 1)
+        assert one.low == pytest.approx(0.025 ** (1 / 200))

@@ -122,6 +122,14 @@ def test_metric_without_spread_is_flagged(method):
     assert interval.widened
 
 
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_a_single_group_says_nothing(method):
+    labels = np.arange(10) % 2
+    found = bootstrap(accuracy, labels, labels, method=method, groups=np.zeros(10), seed=0)
+    assert found == (-np.inf, np.inf, 1.0)
+    assert found.widened
+
+
 def test_one_world_gives_nan_or_a_half_and_no_crash():
     labels = np.ones(10, dtype=int)
     assert math.isnan(bootstrap(advantage, labels, labels, seed=0).low)

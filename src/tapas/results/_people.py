@@ -10,7 +10,7 @@ import pandas as pd
 from tapas._random import stream
 from tapas.metrics import column_aucs, resampled_column_aucs
 from tapas.results._audit_record import SUBGROUP, AuditedSubject, AuditRecord
-from tapas.results._estimate import Estimate
+from tapas.results._estimate import Estimate, without_spread
 from tapas.results._facts import facts_within
 from tapas.results._findings import shared_by_audited
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
@@ -152,6 +152,8 @@ def mean_over_people(
     off = float(t.ppf(0.5 + confidence / 2, len(parts) - 1) * np.sqrt((parts**2).sum()))
     if not np.isfinite(off):
         return None
+    if off == 0:
+        return len(mine), without_spread(mean, len(parts), confidence)
     return len(mine), Estimate(mean, max(0.0, mean - off), min(1.0, mean + off))
 
 
@@ -286,4 +288,6 @@ def _mean_over_people(
         groups=groups,
         rng=stream(0),
     )
+    if found.widened:
+        return without_spread(found.value, len(np.unique(groups)), confidence)
     return Estimate(found.value, found.low, found.high)

@@ -62,7 +62,7 @@ def bootstrap(
     Assumes: independent groups, many of them, and a smooth metric.
     Guarantees: coverage that tends to `confidence` as trials grow, and nothing
     for few trials or for an epsilon; it describes a metric, never certifies.
-    `widened` marks an interval without width.
+    `widened` marks an interval without width, and that of a single group, which has no ends.
 
     References
     ----------
@@ -75,6 +75,8 @@ def bootstrap(
     generator = rng if rng is not None else stream(resolve_seed(seed))
     draws = resampled_counts(codes.size, num_resamples, rng=generator, groups=groups)
     value = float(statistic(*arrays, weights=np.ones((1, codes.size), dtype=np.int64))[0])
+    if num_units == 1:
+        return WidenedInterval(-np.inf, np.inf, value)
     replicates = np.concatenate([statistic(*arrays, weights=weights) for weights in draws])
     if method == "percentile":
         return percentile_interval(replicates, value, confidence)
