@@ -14,6 +14,7 @@ from tapas.results._estimate import Estimate, without_spread
 from tapas.results._facts import facts_within
 from tapas.results._findings import shared_by_audited
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
+from tapas.results._mean_area import mean_area
 from tapas.results._rare_columns import RareColumn
 from tapas.results._worlds import comparable_scores
 from tapas.stats import (
@@ -138,10 +139,8 @@ def mean_over_people(
     Notes
     -----
     Assumes: independent groups of releases, many of them. Guarantees: an interval of about
-    `confidence` for the mean over these people in other releases (DeLong, over groups).
+    `confidence` for the mean over these people in other releases (`mean_area`).
     """
-    from scipy.stats import t
-
     mine = _by_attack(subject).get(attack, [])
     if not _are_people(mine):
         return None
@@ -149,12 +148,9 @@ def mean_over_people(
     groups = _groups(mine[0])
     mean, parts = mean_auc_influences(scores, positive, groups)
     confidence = shared_confidence(confidence, 1, min(one.error_share for one in mine))
-    off = float(t.ppf(0.5 + confidence / 2, len(parts) - 1) * np.sqrt((parts**2).sum()))
-    if not np.isfinite(off):
+    if len(parts) < 2 or not np.isfinite(parts).all():
         return None
-    if off == 0:
-        return len(mine), without_spread(mean, len(parts), confidence)
-    return len(mine), Estimate(mean, max(0.0, mean - off), min(1.0, mean + off))
+    return len(mine), mean_area(mean, parts, confidence)
 
 
 def _by_attack(subject: AuditedSubject) -> dict[str, list[BinaryLabelInferenceAttackSummary]]:
