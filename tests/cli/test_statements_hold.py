@@ -6,6 +6,7 @@ table by `tapas release`. `pytest -m slow -s` prints how often each statement wa
 
 import json
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -47,7 +48,7 @@ def limit(runs: int, error: float) -> float:
     return error + 3 * math.sqrt(error * (1 - error) / runs)
 
 
-def audit_file(place: Path, epsilon: float, stated: float) -> None:
+def audit_file(place: Path, epsilon: float, stated: float, **trials: object) -> None:
     """An audit of one person whose answer is `epsilon` private; claim and gates say `stated`."""
     (place / "answers.py").write_text(CODE)
     people = pd.DataFrame({"ward": ["b", *"aabaab"], "visits": [99, 1, 2, 3, 4, 5, 6]})
@@ -59,7 +60,7 @@ def audit_file(place: Path, epsilon: float, stated: float) -> None:
         "attacks": [
             {"use": "ClosestDistanceMIA", "parameters": {"criterion": ["threshold", -1e-9]}}
         ],
-        "trials": {"train": 0, "test": 40},
+        "trials": {"train": 0, "test": 40, **trials},
         "controls": False,
         "claim": {"epsilon": stated},
         "gates": [
@@ -82,11 +83,10 @@ def misses(interval: dict[str, float], value: float) -> int:
     return int(not interval["low"] <= value <= interval["high"])
 
 
-def wrong_of_run(seed: int, epsilon: float) -> Counter[str]:
+def wrong_of_run(seed: int, epsilon: float, *changes: str) -> Counter[str]:
     """Which statements about an audit of this epsilon are wrong."""
-    code, found = verdict(
-        "run", "audit.yaml", "--quiet", "--set", f"seed={seed}", "--folder", f"run{seed}"
-    )
+    options = ["--quiet", "--set", f"seed={seed}", "--folder", f"run{seed}", *changes]
+    code, found = verdict("run", "audit.yaml", *options)
     (result,), rate = found["results"], float(expit(epsilon))
     gates = {gate["metric"]: gate["state"] for gate in found["gates"]}
     failed = {name for name, state in gates.items() if state == "fail"}
@@ -105,6 +105,12 @@ def wrong_of_run(seed: int, epsilon: float) -> Counter[str]:
             "exit 1": int(code == 1),
         }
     )
+
+
+def wrong_of_looks(seed: int, epsilon: float) -> Counter[str]:
+    """Which statements are wrong at any of three looks, as trials are added to the folder."""
+    looks = [wrong_of_run(seed, epsilon, "--set", f"trials.test={n}") for n in (20, 30, 40)]
+    return Counter({name: max(look[name] for look in looks) for name in looks[0]})
 
 
 def null_files(seed: int, rows: int = 80) -> None:
@@ -165,6 +171,9 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    # Neither the module of another test nor the folder that it was found in.
+    monkeypatch.delitem(sys.modules, "answers", raising=False)
+    monkeypatch.setattr(sys, "path", [*sys.path])
     return tmp_path
 
 
@@ -177,19 +186,40 @@ def test_wrong_statements_are_counted(place: Path) -> None:
     assert found["copies"] == 1
 
 
+def test_what_ends_trials_early_decides_the_claim_and_the_exit_code(place: Path) -> None:
+    audit_file(place, epsilon=3.0, stated=1.0, test=200, stop_early={"every": 20})
+    code, found = verdict("run", "audit.yaml", "--quiet")
+    assert code == 1
+    assert "contradicted the claimed epsilon 1" in found["stopped"]
+    assert found["claim"]["state"] == "contradicted"
+    (result,) = found["results"]
+    assert result["trials"] < 200
+
+
+def test_trials_added_to_the_folder_are_another_look(place: Path) -> None:
+    audit_file(place, epsilon=1.0, stated=1.0)
+    assert wrong_of_looks(0, 1.0)["epsilon"] == 0
+    told = json.loads(Path("verdict.json").read_text())["holds_together"]
+    assert any("looked at more than once" in said for said in told)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize("kind", ["once", "stopping early", "three looks"])
 @pytest.mark.parametrize("epsilon", [1.0, 1e-9])
-def test_statements_about_a_generator(place: Path, epsilon: float) -> None:
-    audit_file(place, epsilon, epsilon)
-    found = told(f"epsilon {epsilon:g}", AUDITS, lambda seed: wrong_of_run(seed, epsilon))
+def test_statements_about_a_generator(place: Path, epsilon: float, kind: str) -> None:
+    early = {"stop_early": {"every": 10}} if kind == "stopping early" else {}
+    audit_file(place, epsilon, epsilon, **early)
+    wrong = wrong_of_looks if kind == "three looks" else wrong_of_run
+    found = told(f"epsilon {epsilon:g}, {kind}", AUDITS, lambda seed: wrong(seed, epsilon))
     exits = found.pop("exit 1")
-    assert max(count for name, count in found.items() if name != "runs") <= AUDITS * limit(
-        AUDITS, 0.05
-    )
+    # The first look has all of the error, later ones a tenth of it together.
+    error = 0.055 if kind == "three looks" else 0.05
+    most = max(count for name, count in found.items() if name != "runs")
+    assert most <= AUDITS * limit(AUDITS, error)
     # Either of two: what is said of epsilon, and the gate of the AUC.
-    assert exits <= AUDITS * limit(AUDITS, 0.1)
+    assert exits <= AUDITS * limit(AUDITS, 2 * error)
 
 
 @pytest.mark.slow

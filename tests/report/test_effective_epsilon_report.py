@@ -227,3 +227,26 @@ def test_coverage_after_selection_on_a_laplace_mechanism():
         report = EffectiveEpsilonReport(summaries, confidence_levels=0.9, validation_split=0.3)
         exceeded += report.estimate()["epsilon_low"][0] > 1
     assert exceeded <= 0.1 * repeats + 3 * math.sqrt(0.09 * repeats)
+
+
+def test_without_a_split_nothing_is_chosen_and_a_band_bounds_over_all_thresholds(tmp_path):
+    rng = np.random.default_rng(4)
+    labels = np.arange(600) % 2
+    several = [
+        MIAttackSummary(labels, scores > 1, scores, "G", name)
+        for name, scores in (
+            ("A", 2.0 * labels + rng.normal(size=600)),
+            ("B", rng.normal(size=600)),
+        )
+    ]
+    report = EffectiveEpsilonReport(several, None, 0.95)
+    table = report.publish(tmp_path)
+    twin = stats.max_epsilon_lower_bound(
+        several[0].scores[labels == 1], several[0].scores[labels == 0], confidence=0.975
+    )
+    assert table["epsilon_low"].tolist() == [float(twin)]
+    assert table["epsilon_high"].tolist() == [np.inf]
+    assert report.choice is None
+    details = report.details()
+    assert details["choice"] is None
+    assert details["bounds"][0]["method"] == "berk-jones band"

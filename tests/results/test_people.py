@@ -20,7 +20,9 @@ from tapas.results import (
     summary_facts,
 )
 from tapas.results import exposed_people as exposed
-from tapas.results._people import _mean_over_people, mean_over_people
+from tapas.results._mean_area import difference_of_means, mean_area
+from tapas.results._people import mean_over_people
+from tapas.stats import mean_auc_influences
 
 
 def summary(rng: np.random.Generator, shift: float, target: str, **about: Any) -> MIAttackSummary:
@@ -189,16 +191,9 @@ def test_the_mean_over_people_covers_its_value_far_out_as_well() -> None:
         rng = np.random.default_rng(seed)
         members, release = rng.random((40, 5)) < 0.5, rng.random((40, 1))
         scores = release + rng.random((40, 5))
-        mean = _mean_over_people(scores, members, np.arange(40), 0.99)
+        mean = mean_area(*mean_auc_influences(scores, members, np.arange(40)), 0.99)
         missed += not mean.low <= 0.5 <= mean.high
     assert 5 <= missed <= 34  # 20 expected; resampling missed 29
-
-
-def test_people_who_are_all_told_apart_leave_room_below() -> None:
-    members = np.tile([True, False], 10)[:, None].repeat(5, axis=1)
-    mean = _mean_over_people(members.astype(float), members, np.arange(20), 0.95)
-    assert mean.high == 1
-    assert mean.low == pytest.approx(0.025 ** (1 / 10))
 
 
 def test_the_mean_over_people_covers_its_value() -> None:
@@ -216,3 +211,39 @@ def test_the_mean_over_people_covers_its_value() -> None:
         assert number == len(shifts)
         missed += not mean.low <= expected <= mean.high
     assert 8 <= missed <= 33  # 20 expected; beyond these less than once in 500
+
+
+def test_the_mean_over_people_keeps_a_width_where_everybody_is_told_every_time() -> None:
+    people = [summary(np.random.default_rng(n), 100.0, f"p{n}") for n in range(6)]
+    (found,) = exposed(record(people))
+    _, mean = mean_over_people(record(people).subjects[0], "ours", 0.95)
+    for one in (found.mean, mean):
+        assert (one.value, one.high) == (1, 1)
+        assert one.low == pytest.approx(0.025 ** (1 / 200))
+
+
+@pytest.mark.parametrize("area", [0.9, 0.99])
+@pytest.mark.parametrize("releases", [20, 60])
+def test_means_over_people_cover_their_value_near_one_and_from_few_releases(area, releases) -> None:
+    rng = np.random.default_rng(0)
+    shift, missed, games = np.sqrt(2) * norm.ppf(area), 0, 300
+    for _ in range(games):
+        positive = rng.permuted(np.arange(releases * 5).reshape(releases, 5) % 2 == 0, axis=0)
+        scores = rng.normal(size=positive.shape) + shift * positive
+        mean, parts = mean_auc_influences(scores, positive, np.arange(releases))
+        found = mean_area(mean, parts, 0.95)
+        missed += not found.low <= area <= found.high
+    assert missed / games <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / games)
+
+
+def test_learning_that_adds_nothing_is_seldom_said_to_go_on() -> None:
+    rng = np.random.default_rng(1)
+    found = 0
+    for _ in range(200):
+        positive = rng.random((20, 5)) < 0.5
+        parts = [
+            mean_auc_influences(rng.normal(size=(20, 5)), positive, np.arange(20)) for _ in range(2)
+        ]
+        (before, earlier), (after, later) = parts
+        found += difference_of_means(after - before, later - earlier, 0.95).low > 0
+    assert found <= 5 + 3 * np.sqrt(5)

@@ -38,7 +38,9 @@ class EffectiveEpsilonReport(Report):
         Summaries of attacks on one mechanism under one threat model, each with
         its trials in the same order.
     validation_split
-        Share of the trials that chooses; pairs and other groups are not divided.
+        Share of the trials that chooses; pairs and other groups are not divided. None: no trial is
+        spent, and a band over all thresholds bounds (`tapas.stats.max_epsilon_lower_bound`), of
+        which the attacks share the error. Nothing is then chosen.
     confidence_levels
         Levels to report; a single number is allowed.
     heuristic
@@ -75,7 +77,7 @@ class EffectiveEpsilonReport(Report):
     def __init__(
         self,
         attack_summaries: Sequence[BinaryLabelInferenceAttackSummary],
-        validation_split: float = 0.1,
+        validation_split: float | None = 0.1,
         confidence_levels: Sequence[float] | float = (0.9, 0.95, 0.99),
         heuristic: str = "cp",
         suffix: str | None = None,
@@ -85,8 +87,10 @@ class EffectiveEpsilonReport(Report):
         family: str | None = None,
     ) -> None:
         self.attack_summaries = _checked(attack_summaries)
-        self.validation_split = check_probability(
-            validation_split, "validation_split", open_interval=True
+        self.validation_split = (
+            None
+            if validation_split is None
+            else check_probability(validation_split, "validation_split", open_interval=True)
         )
         levels = np.atleast_1d(np.asarray(confidence_levels, dtype=np.float64)).tolist()
         self.confidence_levels = tuple(
@@ -129,8 +133,11 @@ class EffectiveEpsilonReport(Report):
             warnings.warn(f"no epsilon can be shown: {obstacle}", TapasWarning, stacklevel=2)
             self.choice, self.bounds = None, ()
             return self._table([(0.0, math.inf)] * len(self.confidence_levels))
+        if self.validation_split is None:
+            self.choice, self.bounds = None, self._over_all_thresholds()
+            return self._table([(float(bound), math.inf) for bound in self.bounds])
         if self.method == "portfolio":
-            self.choice, self.bounds = self._portfolio()
+            self.choice, self.bounds = self._portfolio(self.validation_split)
         else:
             self.choice = stats.select_threshold(
                 self.attack_summaries,
@@ -163,18 +170,10 @@ class EffectiveEpsilonReport(Report):
 
     def details(self) -> dict[str, Any]:
         """Return the choice and the bounds as plain values; empty before `publish`."""
-        if self.choice is None:
+        if not self.bounds:
             return {"choice": None, "bounds": []}
-        chosen = self.attack_summaries[self.choice.index]
         return {
-            "choice": {
-                "summary": self.choice.index,
-                "attack": str(chosen.attack),
-                "threshold": _finite(self.choice.threshold),
-                "direction": self.choice.direction,
-                "trials_left": int(self.choice.remaining.sum()),
-                "counts": self._counts(self.choice)._asdict(),
-            },
+            "choice": None if self.choice is None else self._chosen(self.choice),
             "bounds": [
                 {
                     "confidence": bound.confidence,
@@ -189,14 +188,39 @@ class EffectiveEpsilonReport(Report):
             "note": "epsilon_high speaks of the chosen attack only, never of the mechanism",
         }
 
-    def _portfolio(self) -> tuple[stats.ThresholdChoice, tuple[stats.EpsilonBound, ...]]:
+    def _chosen(self, choice: stats.ThresholdChoice) -> dict[str, Any]:
+        return {
+            "summary": choice.index,
+            "attack": str(self.attack_summaries[choice.index].attack),
+            "threshold": _finite(choice.threshold),
+            "direction": choice.direction,
+            "trials_left": int(choice.remaining.sum()),
+            "counts": self._counts(choice)._asdict(),
+        }
+
+    def _over_all_thresholds(self) -> tuple[stats.EpsilonBound, ...]:
+        return tuple(
+            stats.audit_claim(
+                self.attack_summaries,
+                0.0,
+                self.delta,
+                confidence=level,
+                validation_split=None,
+                family=self.family,
+            ).bound
+            for level in self.confidence_levels
+        )
+
+    def _portfolio(
+        self, share: float
+    ) -> tuple[stats.ThresholdChoice, tuple[stats.EpsilonBound, ...]]:
         """Choose as the level in the middle would, and certify at each by that choice."""
         found = [
             stats.certificate(
                 self.attack_summaries,
                 confidence=level,
                 delta=self.delta,
-                validation_split=self.validation_split,
+                validation_split=share,
                 family=self.family,
             )
             for level in self.confidence_levels

@@ -255,12 +255,17 @@ def _mean(findings: Findings, result: Finding, level: float) -> tuple[int, Estim
 def _strongest(
     first: Findings, later: Findings, compared: Sequence[_Pair]
 ) -> list[tuple[Finding, Finding]]:
-    """The strongest results, where neither they nor means over people are compared already."""
+    """The strongest results, where neither they nor means over people are compared already.
+
+    Of several subjects only where nothing else can be compared.
+    """
     if first.best is None or later.best is None or first.best.attribute != later.best.attribute:
         return []
     best = (first.best, later.best)
-    known = any(pair.kind == "mean" or (pair.old, pair.new) == best for pair in compared)
-    return [] if known else [best]
+    audited = [pair for pair in compared if pair.new.own.role == "audited"]
+    several = any(len(findings.record.audited) > 1 for findings in (first, later))
+    known = any(pair.kind == "mean" or (pair.old, pair.new) == best for pair in audited)
+    return [] if known or (several and audited) else [best]
 
 
 def _estimates(pair: _Pair, level: float) -> tuple[str, Estimate, Estimate]:

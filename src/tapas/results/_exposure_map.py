@@ -11,13 +11,12 @@ import pandas as pd
 from tapas.errors import ConfigError
 from tapas.metrics import column_aucs
 from tapas.results._storage import as_plain_list
-from tapas.stats import column_auc_errors
+from tapas.stats import column_auc_errors, column_auc_limits
 
 __all__ = ["ExposureMap"]
 
 FEWEST = 3  # groups of releases with a record, and without it
 COLUMNS = ("record", "auc", "error", "releases_with", "releases_without", "is_target")
-_Z = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +99,16 @@ class ExposureMap:
         # What chance does at the mean: at the ends errors look small, and would flatter.
         chance = (error**2).mean() * each / each.mean()
         kept = self.spread**2 / (self.spread**2 + chance)
+        low, high = column_auc_limits(
+            area.to_numpy(),
+            error.to_numpy(),
+            self.table["releases_with"].to_numpy(),
+            self.table["releases_without"].to_numpy(),
+        )
         found = self.table.assign(
             expected=np.round(self.mean + kept * (area - self.mean), 4),
-            low=np.round((area - _Z * error).clip(lower=0), 4),
-            high=np.round((area + _Z * error).clip(upper=1), 4),
+            low=np.round(low, 4),
+            high=np.round(high, 4),
         )
         order = ["record", "expected", "auc", "low", "high", *COLUMNS[3:]]
         by = ["expected", "auc", "record"]

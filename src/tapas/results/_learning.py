@@ -8,11 +8,12 @@ import numpy as np
 import scipy
 
 from tapas.results._estimate import Estimate
+from tapas.results._mean_area import difference_of_means, mean_area
 from tapas.stats import mean_auc_influences, runs_needed
 
 __all__ = ["LearningCurve"]
 
-_Z = 1.959963984540054
+_LEVEL = 0.95
 _GAIN_OF_THE_NEXT_DOUBLING = 0.5  # of the last one: what is missing falls like 1 / trials
 _RATES = np.linspace(0.01, 0.5, 50)
 
@@ -49,8 +50,9 @@ class LearningCurve:
         trials = tuple(sorted(scores))
         found = [mean_auc_influences(scores[number], positive, groups) for number in trials]
         (before, earlier), (after, later) = found[-2:]
-        auc = tuple(_estimate(mean, parts) for mean, parts in found)
-        return cls(attack, trials, auc, _estimate(after - before, later - earlier))
+        auc = tuple(mean_area(mean, parts, _LEVEL) for mean, parts in found)
+        gain = difference_of_means(after - before, later - earlier, _LEVEL)
+        return cls(attack, trials, auc, gain)
 
     @property
     def forecast(self) -> float:
@@ -101,11 +103,6 @@ class LearningCurve:
         """The curve that plain values tell of."""
         areas = tuple(Estimate(*one) for one in content["auc"])
         return cls(content["attack"], tuple(content["trials"]), areas, Estimate(*content["gain"]))
-
-
-def _estimate(value: float, influences: np.ndarray) -> Estimate:
-    off = _Z * float(np.sqrt((influences**2).sum()))
-    return Estimate(value, value - off, value + off)
 
 
 def _plain(estimate: Estimate) -> list[float]:

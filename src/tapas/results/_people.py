@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import scipy
 
 from tapas.metrics import column_aucs
 from tapas.results._audit_record import AuditRecord
@@ -14,6 +13,7 @@ from tapas.results._estimate import Estimate
 from tapas.results._facts import facts_within
 from tapas.results._findings import shared_by_audited
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
+from tapas.results._mean_area import mean_area
 from tapas.results._rare_columns import RareColumn
 from tapas.results._worlds import comparable_scores
 from tapas.stats import (
@@ -136,16 +136,16 @@ def mean_over_people(
     Notes
     -----
     Assumes: independent groups of releases, many of them. Guarantees: an interval of about
-    `confidence` for the mean over these people in other releases (DeLong, over groups).
+    `confidence` for the mean over these people in other releases (`mean_area`).
     """
     mine = _by_attack(subject).get(attack, [])
     if not _are_people(mine):
         return None
+    mean, parts = mean_auc_influences(*_stacked(mine), _groups(mine[0]))
+    if len(parts) < 2 or not np.isfinite(parts).all():
+        return None
     share = min(one.error_share for one in mine)
-    found = _mean_over_people(
-        *_stacked(mine), _groups(mine[0]), shared_confidence(confidence, 1, share)
-    )
-    return (len(mine), found) if np.isfinite(found.low) else None
+    return len(mine), mean_area(mean, parts, shared_confidence(confidence, 1, share))
 
 
 def _by_attack(subject: AuditedSubject) -> dict[str, list[BinaryLabelInferenceAttackSummary]]:
@@ -183,7 +183,7 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
         }
     )
     level = shared_confidence(1 - ALPHA, len(tables), share)
-    mean = _mean_over_people(*tables[best], groups, level)
+    mean = mean_area(*mean_auc_influences(*tables[best], groups), level)
     about = pd.DataFrame(subject.targets or {"target": []})
     parts = _parts(table, about, *tables[best], groups, level)
     own = [name for name in about if not name.startswith(SUBGROUP)]
@@ -222,7 +222,8 @@ def _parts(
     found = []
     for name, value, people in chosen:
         level = shared_confidence(confidence, len(chosen))
-        mean = _mean_over_people(scores[:, people], positive[:, people], groups, level)
+        parts = mean_auc_influences(scores[:, people], positive[:, people], groups)
+        mean = mean_area(*parts, level)
         found.append((name, value, len(people), mean.value, mean.low, mean.high))
     return pd.DataFrame(found, columns=["slice", "value", "people", "auc", "low", "high"])
 
@@ -258,20 +259,3 @@ def _stacked(summaries: Summaries) -> tuple[np.ndarray, np.ndarray]:
     """Scores and secrets, (releases, people)."""
     scores = np.stack([comparable_scores(one) for one in summaries], axis=1)
     return scores, np.stack([one.labels.astype(bool) for one in summaries], axis=1)
-
-
-def _mean_over_people(
-    scores: np.ndarray, positive: np.ndarray, groups: np.ndarray, confidence: float
-) -> Estimate:
-    """Mean AUC, with Student's interval over groups of releases.
-
-    Where no group differs from the others, the ends are what independent pairs of groups allow,
-    none of which showed anything else.
-    """
-    mean, parts = mean_auc_influences(scores, positive, groups)
-    if parts.any():
-        off = scipy.special.stdtrit(len(parts) - 1, 0.5 + confidence / 2) * np.linalg.norm(parts)
-    else:
-        off = 1 - (0.5 - confidence / 2) ** (1 / max(1, len(parts) // 2))
-    low, high = np.clip([mean - off, mean + off], 0, 1)
-    return Estimate(mean, float(low), float(high))

@@ -4,7 +4,12 @@ Point estimates without a confidence live in `tapas.metrics`.
 """
 
 from tapas.stats._auc import auc_interval
-from tapas.stats._auc_columns import column_auc_errors, mean_auc_influences, rank_sum_p_values
+from tapas.stats._auc_columns import (
+    column_auc_errors,
+    column_auc_limits,
+    mean_auc_influences,
+    rank_sum_p_values,
+)
 from tapas.stats._auc_gain import auc_gain_interval
 from tapas.stats._bands import (
     RocBand,
@@ -66,6 +71,7 @@ __all__ = [
     "claim_power",
     "clopper_pearson",
     "column_auc_errors",
+    "column_auc_limits",
     "epsilon_lower_bound",
     "excess_p_value",
     "gaussian_epsilon_from_mu",

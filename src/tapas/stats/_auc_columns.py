@@ -5,8 +5,16 @@ import scipy
 from numpy.typing import NDArray
 
 from tapas._ranks import midranks, rankings
+from tapas.stats._counts import check_level
 
-__all__ = ["column_auc_errors", "mean_auc_influences", "rank_sum_p_values"]
+__all__ = [
+    "column_auc_errors",
+    "column_auc_limits",
+    "mean_auc_influences",
+    "rank_sum_p_values",
+]
+
+_HALVINGS = 30
 
 
 def rank_sum_p_values(
@@ -94,6 +102,47 @@ def column_auc_errors(
     known = np.isfinite(grouped) & np.isfinite(usual) & (usual > 0)
     factor = grouped[known].mean() / usual[known].mean() if known.any() else 1.0
     return np.sqrt(usual * factor)
+
+
+def column_auc_limits(
+    areas: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    positives: NDArray[np.int_],
+    negatives: NDArray[np.int_],
+    *,
+    confidence: float = 0.95,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of an interval for each AUC, by itself.
+
+    Parameters
+    ----------
+    areas, errors
+        AUCs with what `column_auc_errors` says of them.
+    positives, negatives
+        How many trials of either class each has.
+
+    Notes
+    -----
+    Assumes: what `column_auc_errors` assumes. Guarantees: about `confidence`. The error is taken
+    at the end, not at the AUC that was seen: near 1 few trials say little of how much it varies.
+
+    References
+    ----------
+    Newcombe (2006), method 5, for Hanley and McNeil's error.
+    """
+    reach = -scipy.special.ndtri(check_level(confidence) / 2)
+    factor = errors**2 / hanley_mcneil(areas, positives, negatives)
+
+    def outermost(end: float) -> NDArray[np.float64]:
+        inner, outer = areas.astype(float), np.full(areas.shape, end)
+        for _ in range(_HALVINGS):
+            middle = (inner + outer) / 2
+            spread = np.sqrt(factor * hanley_mcneil(middle, positives, negatives))
+            within = np.abs(areas - middle) <= reach * spread
+            inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
+        return outer
+
+    return outermost(0.0), outermost(1.0)
 
 
 def hanley_mcneil(

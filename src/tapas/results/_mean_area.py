@@ -1,0 +1,38 @@
+"""The mean AUC over people, with an interval that allows for how their releases hang together."""
+
+import math
+
+import numpy as np
+import scipy
+
+from tapas.results._estimate import Estimate, without_spread
+
+__all__ = ["difference_of_means", "mean_area"]
+
+
+def mean_area(mean: float, parts: np.ndarray, confidence: float) -> Estimate:
+    """The mean with an interval, from what each group adds to it (`mean_auc_influences`).
+
+    Notes
+    -----
+    Assumes: independent groups of releases. Guarantees: about `confidence` for the mean over the
+    same people in other releases: DeLong's error with Student's t, of logits, so that it holds
+    near 1 as well.
+    """
+    off = _off(parts, confidence)
+    if not 0 < mean < 1 or off == 0:
+        return without_spread(mean, len(parts), confidence)
+    logit = float(scipy.special.logit(mean))
+    low, high = (scipy.special.expit(logit + way * off / (mean * (1 - mean))) for way in (-1, 1))
+    return Estimate(mean, float(low), float(high))
+
+
+def difference_of_means(difference: float, parts: np.ndarray, confidence: float) -> Estimate:
+    """The same of a difference between two means over the same releases."""
+    off = _off(parts, confidence)
+    return Estimate(difference, difference - off, difference + off)
+
+
+def _off(parts: np.ndarray, confidence: float) -> float:
+    reach = float(scipy.special.stdtrit(len(parts) - 1, 0.5 + confidence / 2))
+    return reach * math.sqrt(float((parts**2).sum()))
