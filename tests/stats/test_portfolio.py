@@ -130,6 +130,35 @@ def test_it_is_the_default_of_claims_and_never_above_its_ceiling():
     assert found.bound.method in ("buehler", "two tails")
 
 
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize(("delta", "family"), [(0.0, None), (0.01, None), (1e-5, "gaussian")])
+@pytest.mark.parametrize("size", [20, 90, 1200])
+def test_what_a_perfect_attack_could_show_is_one_number_for_all_attacks(
+    size, delta, family, paired
+):
+    rng = np.random.default_rng(size)
+    member = np.arange(size) % 2 == 0
+    attacks = {
+        "perfect": member * 1.0,
+        "perfect, by degrees": member + 0.9 * rng.random(size),
+        "turned": -1.0 * member,
+        "weak": 0.3 * member + rng.random(size),
+        "silent": np.zeros(size),
+    }
+    about = {"groups": np.arange(size) // 2} if paired else {}
+    found = {}
+    for name, scores in attacks.items():
+        one = SimpleNamespace(labels=member, predictions=member, scores=scores, **about)
+        found[name] = certificate(one, delta=delta, family=family).bound
+    assert len({bound.ceiling for bound in found.values()}) == 1
+    assert all(bound.value <= bound.ceiling for bound in found.values())
+    reached = max(found[name].value for name in list(attacks)[:2])
+    if paired or delta == 0.01:  # where it rests on which way is taken to promise more
+        assert size == 20 or reached > 0.85 * found["silent"].ceiling
+    else:
+        assert reached == found["silent"].ceiling
+
+
 def dealt(ring, epsilon):
     """The chance of each number of hits: all ways to deal members, weighted by their odds."""
     chances = dict.fromkeys(range(ring.top + 1), 0.0)

@@ -52,12 +52,6 @@ class Tails:
     levels: tuple[float, ...]
     trials: int
 
-    @property
-    def perfect(self) -> "Tails":
-        """What a perfect attack would have counted."""
-        rings = tuple(ring._replace(hits=ring.top, members=ring.top) for ring in self.rings)
-        return Tails(rings, self.levels, self.trials)
-
 
 def tails_of(trials: Trials, shares: dict[float, float] = SHARES) -> Tails:
     """Guess members at the top and non-members at the bottom, about each share of the trials.
