@@ -72,6 +72,56 @@ def test_the_limits_are_those_of_two_order_statistics():
     assert high == pytest.approx(clopper_pearson(above, 1000, 1 - tail, "upper"))
 
 
+def test_decisions_have_as_narrow_an_interval_as_scores():
+    """The lower of two scores is given to too many non-members to be a threshold."""
+    positive, negative = np.arange(50_000) < 2500, np.arange(50_000) < 100
+    low, high, value = tpr_at_fpr_interval(positive, negative, 0.01).tpr
+    assert value == 0.05
+    assert 0.047 < low < 0.05 < high < 0.053
+    none = tpr_at_fpr_interval(positive, np.arange(50_000) < 2000, 0.01).tpr
+    assert (none.low, none.value) == (0, 0)
+    assert none.high < 1e-3
+
+
+def of_decisions(rng, size, rates):
+    """Scores 0, 1 and 2; `rates` are the chances of the upper two, of members and of others."""
+    return [np.searchsorted(np.cumsum(world), rng.random(size)) * 1.0 for world in rates]
+
+
+def rate_within(fpr, rates):
+    """The largest TPR of a threshold whose FPR is at most `fpr`."""
+    reached = [np.append(0, np.cumsum(world[::-1])) for world in rates]
+    return max(tpr for tpr, alarms in zip(*reached, strict=True) if alarms <= fpr + 1e-12)
+
+
+TIED = [
+    ([0.5, 0.3, 0.2], [0.9, 0.095, 0.005]),
+    ([0.5, 0.3, 0.2], [0.9, 0.09, 0.01]),
+    ([0.5, 0.3, 0.2], [0.9, 0.085, 0.015]),
+    ([0.5, 0.3, 0.2], [0.992, 0.003, 0.005]),
+]
+
+
+def misses(rates, audits, paired):
+    rng, truth, missed = np.random.default_rng(3), rate_within(0.01, rates), 0
+    for _ in range(audits):
+        found = tpr_at_fpr_interval(*of_decisions(rng, 800, rates), 0.01, paired=paired).tpr
+        missed += not found.low <= truth <= found.high
+    return missed / audits
+
+
+@pytest.mark.parametrize("rates", TIED)
+def test_equal_scores_are_covered_too(rates):
+    assert misses(rates, 60, False) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("rates", TIED)
+def test_equal_scores_are_covered_in_long_runs(rates, paired):
+    assert misses(rates, 4000, paired) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 4000)
+
+
 def test_pairs_are_covered_whatever_their_dependence():
     for seed in range(5):
         single, pairs = limits((600, 600), 0.1, seed), limits((600, 600), 0.1, seed, paired=True)

@@ -133,7 +133,8 @@ def _stated_rate(
     if strict.size:
         low = _limit(int(np.sum(ones > ranked[strict[-1]])), ones.size, tail, paired)
     if loose.size:
-        missed = int(np.sum(ones < ranked[loose[0]]))
+        # Thresholds that keep to `fpr` lie above this negative, so that equal scores are no hits.
+        missed = int(np.sum(ones <= ranked[loose[0]]))
         high = 1 - _limit(missed, ones.size, tail, paired)
     return low, high
 

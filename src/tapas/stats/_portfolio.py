@@ -115,34 +115,51 @@ def certificate(
     remaining.flags.writeable = False
     choice = ThresholdChoice(index, plan.threshold, plan.direction, remaining, plan.promise)
     rest = trials[index].only(remaining)
-    ways = _ways(rest, trials[index] if len(trials) == 1 else None, plan, delta, family)
-    bound = _largest(ways, 1 - rest.level(confidence))
+    whole, alpha = trials[index] if len(trials) == 1 else None, 1 - rest.level(confidence)
+    ways = _ways(rest, whole, plan, delta, family)
+    value, method = _largest(ways, alpha)
     named = relation if relation is not None else rest.relation
-    bound = replace(bound, confidence=confidence, delta=delta, relation=named)
+    ceiling = _ceiling(rest, whole, plan, alpha, delta, family)
+    bound = EpsilonBound(value, confidence, delta, method, ceiling, named)
     shares = MappingProxyType({way.method: way.share for way in ways})
     return Certificate(bound, choice, plan.turned, shares)
 
 
 class _Way(NamedTuple):
-    """A method, its part of the error, and its value and ceiling for an error.
+    """A method, its part of the error, and its value for an error.
 
-    What is below the value and the ceiling of others need not be exact.
+    A value below the floor need not be exact.
     """
 
     method: str
     share: float
-    bound: Callable[[float, tuple[float, float]], tuple[float, float]]
+    bound: Callable[[float, float], float]
 
 
-def _largest(ways: list[_Way], alpha: float) -> EpsilonBound:
-    found: list[tuple[float, float]] = []
+def _largest(ways: list[_Way], alpha: float, floor: float = 0.0) -> tuple[float, str]:
+    found: list[float] = []
     # The first is the threshold's, which takes longest: the others say what it has to reach.
     for way in reversed(ways):
-        reached = max((v for v, _ in found), default=0.0), max((t for _, t in found), default=0.0)
-        found.insert(0, way.bound(alpha * way.share, reached))
-    best = int(np.argmax([value for value, _ in found]))
-    ceiling = max(top for _, top in found)
-    return EpsilonBound(found[best][0], 1 - alpha, 0.0, ways[best].method, ceiling)
+        found.insert(0, way.bound(alpha * way.share, max(found, default=floor)))
+    best = int(np.argmax(found))
+    return found[best], ways[best].method
+
+
+def _ceiling(
+    rest: Trials, whole: Trials | None, plan: Plan, alpha: float, delta: float, family: str | None
+) -> float:
+    """The most that a perfect attack on these trials gets, whichever way it is taken to promise.
+
+    So it is one number for all attacks.
+    """
+    perfect = replace(rest, scores=rest.labels.astype(float))
+    all_of_it = None if whole is None else replace(whole, scores=whole.labels.astype(float))
+    most = 0.0
+    for by_event in (False, True) if rest.paired or not plan.is_blind else (False,):
+        told = replace(plan, threshold=1.0, turned=False, by_event=by_event)
+        ways = _ways(perfect, all_of_it, told, delta, family)
+        most = max(most, _largest(ways, alpha, most)[0])
+    return most
 
 
 def _ways(
@@ -187,21 +204,16 @@ def _event_bound(
     delta: float,
     family: str | None,
     error: float,
-    reached: tuple[float, float],
-) -> tuple[float, float]:
+    floor: float,
+) -> float:
     event = read.scores >= (-plan.threshold if plan.turned else plan.threshold)
     tp, positives = int(np.sum(event & read.labels)), int(np.sum(read.labels))
     fp, negatives = int(np.sum(event & ~read.labels)), int(np.sum(~read.labels))
     alpha = 1 - (1 - error)  # as from a confidence
     if family is None and read.paired:
-        return (
-            _exact_bound(tp, positives, fp, negatives, alpha, delta),
-            _exact_bound(positives, positives, 0, negatives, alpha, delta),
-        )
+        return _exact_bound(tp, positives, fp, negatives, alpha, delta)
     if family is None:
-        value = buehler_epsilon(tp, positives, fp, negatives, alpha, delta, reached[0])
-        top = buehler_epsilon(positives, positives, 0, negatives, alpha, delta, reached[1])
-        return value, top
+        return buehler_epsilon(tp, positives, fp, negatives, alpha, delta, floor)
     found = epsilon_lower_bound(
         tp,
         positives,
@@ -212,7 +224,7 @@ def _event_bound(
         method=family,
         family=family,
     )
-    return float(found), float(found.ceiling)
+    return float(found)
 
 
 @lru_cache(maxsize=4096)
@@ -223,11 +235,8 @@ def _exact_bound(
     return float(clopper_pearson_epsilon(tp, num_positive, fp, num_negative, alpha, delta))
 
 
-def _tail_bound(
-    read: Trials, delta: float, error: float, reached: tuple[float, float]
-) -> tuple[float, float]:
-    tails = tails_of(read)
-    return tail_epsilon(tails, error, delta), tail_epsilon(tails.perfect, error, delta)
+def _tail_bound(read: Trials, delta: float, error: float, floor: float) -> float:
+    return tail_epsilon(tails_of(read), error, delta)
 
 
 def _pair_bound(
@@ -235,7 +244,6 @@ def _pair_bound(
     delta: float,
     of_pairs: Callable[[int, int, float, float], float],
     error: float,
-    reached: tuple[float, float],
-) -> tuple[float, float]:
-    wins, pairs = matched_wins(read)
-    return of_pairs(wins, pairs, error, delta), of_pairs(pairs, pairs, error, delta)
+    floor: float,
+) -> float:
+    return of_pairs(*matched_wins(read), error, delta)

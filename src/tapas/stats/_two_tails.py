@@ -52,12 +52,6 @@ class Tails:
     levels: tuple[float, ...]
     trials: int
 
-    @property
-    def perfect(self) -> "Tails":
-        """What a perfect attack would have counted."""
-        rings = tuple(ring._replace(hits=ring.top, members=ring.top) for ring in self.rings)
-        return Tails(rings, self.levels, self.trials)
-
 
 def tails_of(trials: Trials, shares: dict[float, float] = SHARES) -> Tails:
     """Guess members at the top and non-members at the bottom, about each share of the trials.
@@ -89,7 +83,12 @@ def _ends(
     reach = max(1, round(share * size / 2))
     low, high = ordered[reach - 1], ordered[size - reach]
     if low < high:
-        return scores >= high, scores <= low
+        # Equal scores may reach further at one end. The other goes as far: few trials there would
+        # say little of what many here are worth.
+        tops, bottoms = int(np.sum(ordered >= high)), int(np.sum(ordered <= low))
+        if tops > bottoms:
+            return scores >= high, (scores <= ordered[tops - 1]) & (scores < high)
+        return (scores >= ordered[size - bottoms]) & (scores > low), scores <= low
     middle = ordered[size // 2]
     top, bottom = scores > middle, scores < middle
     if not top.any():
