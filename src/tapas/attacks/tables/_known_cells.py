@@ -71,7 +71,7 @@ class KnownCells:
 
     @cached_property
     def _codes(self) -> np.ndarray:
-        return self.coded(self.table)
+        return self.coded(self.table).astype(np.int32)
 
     @cached_property
     def _counted(self) -> Callable[[tuple[int, ...]], _Counts]:
@@ -94,7 +94,7 @@ def known_cells(held: TabularDataset) -> KnownCells:
 
 def places_of(codes: np.ndarray, columns: tuple[int, ...], sizes: list[int]) -> np.ndarray:
     """The cell of each record in a marginal."""
-    found = codes[columns[0]]
+    found = codes[columns[0]].astype(np.intp, copy=False)
     for column in columns[1:]:
         found = found * sizes[column] + codes[column]
     return found
