@@ -8,12 +8,8 @@ import pandas as pd
 import pytest
 
 from tapas.attacks import MarginalsAttack
-from tapas.attacks.tables._marginals import (
-    coded,
-    mutual_information,
-    spanning_tree,
-    tree_weights,
-)
+from tapas.attacks.tables._known_cells import known_cells
+from tapas.attacks.tables._marginals import mutual_information, spanning_tree, tree_weights
 from tapas.audit import audit_from_values
 from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import ConfigError, IncompatibleAttackError
@@ -54,6 +50,27 @@ def test_scores_are_those_of_a_naive_count(logarithmic: bool) -> None:
         assert found[position] == pytest.approx(expected)
 
 
+def test_what_is_remembered_of_records_is_not_taken_for_that_of_others() -> None:
+    targets = CENSUS.take(range(10))
+    alone, both = MarginalsAttack(), []
+    halves = CENSUS.take(range(10, 150)), CENSUS.take(range(150, 300))
+    releases = [Release(CENSUS.take(range(start, start + 60))) for start in (0, 40, 200)]
+
+    def scores(held: TabularDataset) -> np.ndarray:
+        briefing = TableBriefing(MEMBERSHIP, targets, held)
+        observer = alone.observer(briefing, lambda number: [])
+        seen = [observer(one, briefing, rng=np.random.default_rng(0)) for one in releases]
+        return np.stack(seen)
+
+    for held in (*halves, *halves):
+        both.append(scores(held))
+    for once, again, held in zip(both[:2], both[2:], halves, strict=True):
+        fresh = TabularDataset(held.data.copy(), held.description)
+        assert np.array_equal(once, again)
+        assert np.array_equal(once, scores(fresh))
+    assert not np.array_equal(both[0], both[1])
+
+
 def test_the_tree_of_a_chain_is_that_chain_and_scores_its_likelihood() -> None:
     rng = np.random.default_rng(3)
     codes = [rng.integers(0, 3, 4000)]
@@ -70,10 +87,10 @@ def test_the_tree_of_a_chain_is_that_chain_and_scores_its_likelihood() -> None:
 
 
 def test_mutual_information_is_that_of_its_definition() -> None:
-    codes, sizes = coded((CENSUS,), CENSUS)
-    found = mutual_information(codes[0], sizes)
-    pairs = Counter(zip(*codes[0][:2], strict=True))
-    alone = [Counter(codes[0][column]) for column in (0, 1)]
+    codes, sizes = known_cells(CENSUS).coded(CENSUS.table), known_cells(CENSUS).sizes
+    found = mutual_information(codes, sizes)
+    pairs = Counter(zip(*codes[:2], strict=True))
+    alone = [Counter(codes[column]) for column in (0, 1)]
     n = len(CENSUS)
     expected = sum(
         count / n * np.log(n * count / (alone[0][a] * alone[1][b]))
@@ -123,10 +140,11 @@ def test_numbers_and_missing_values_are_cells_too() -> None:
     clinic = load_sample("clinic", 200)
     frame = clinic.data.copy()
     frame.iloc[::5, 0] = None
-    codes, sizes = coded((TabularDataset(frame, clinic.description),), clinic)
-    assert codes[0].shape == (len(sizes), 200)
-    assert (codes[0].max(axis=1) < np.array(sizes)).all()
-    assert codes[0].min() >= 0
+    known = known_cells(clinic)
+    codes = known.coded(TabularDataset(frame, clinic.description).table)
+    assert codes.shape == (len(known.sizes), 200)
+    assert (codes.max(axis=1) < np.array(known.sizes)).all()
+    assert codes.min() >= 0
 
 
 def test_what_cannot_be_asked_is_refused_and_audit_files_name_the_generator() -> None:

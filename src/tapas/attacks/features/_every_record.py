@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -110,10 +111,10 @@ class EveryRecord(ValueObserver):
     ) -> list[np.ndarray]:
         """How many released records meet each condition of each cell."""
         shape = [axis.size + axis.is_summed for axis in axes]
-        if np.prod(shape) > LARGEST_TABLE:
+        if prod(shape) > LARGEST_TABLE:
             return self._by_bits(released, cells)
         table = _table(axes)
-        strides = [int(np.prod(shape[place + 1 :])) for place in range(len(shape))]
+        strides = [prod(shape[place + 1 :]) for place in range(len(shape))]
         corners = [
             [[(sign, stride * place[value]) for sign, place in each] for each in axis.corners]
             for axis, stride, value in zip(axes, strides, cells.values, strict=True)
@@ -199,7 +200,7 @@ def _table(axes: Sequence[_Axis]) -> np.ndarray:
     for axis in axes[1:]:
         place = place * axis.size + axis.rows
     shape = [axis.size for axis in axes]
-    found = np.bincount(place, minlength=int(np.prod(shape))).reshape(shape).astype(np.int32)
+    found = np.bincount(place, minlength=prod(shape)).reshape(shape).astype(np.int32)
     for number, axis in enumerate(axes):
         if axis.is_summed:
             shape[number] += 1

@@ -12,13 +12,12 @@ from tapas._validate import check_count
 from tapas.attacks._criteria import CriterionLike
 from tapas.attacks._masked_targets import table_briefing
 from tapas.attacks._threshold import TrainableThresholdAttack
+from tapas.attacks.tables._known_cells import known_cells, places_of
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError
 from tapas.game import Briefing, Kind, Release, Samples, ValueObserver
 
 __all__ = ["MarginalsAttack"]
-
-BINS = 10
 
 
 @runtime_checkable
@@ -51,13 +50,19 @@ class MarginalsObserver(ValueObserver):
     ) -> np.ndarray:
         about = table_briefing(briefing)
         held = about.reference("MarginalsAttack")
-        codes, sizes = coded((release.table, held, about.targets), held)
-        released, known, targets = codes
+        known = known_cells(held)
+        released, targets = (known.coded(one.table) for one in (release.table, about.targets))
+        sizes = known.sizes
         weights = tree_weights(released, sizes) if self.weights is None else self.weights
         found = np.zeros(about.num_targets)
         for columns, weight in weights.items():
-            places = [_places(part, columns, sizes) for part in (released, known, targets)]
-            here, there = (_shares(part, places[2]) for part in places[:2])
+            if weight == 0:
+                continue
+            asked = places_of(targets, columns, sizes)
+            here = _shares(
+                _counts_at(places_of(released, columns, sizes), asked), released.shape[1]
+            )
+            there = _shares(known.counts_at(columns, asked), len(known.table))
             found += weight * (np.log(here / there) if self.logarithmic else here / there)
         return found
 
@@ -138,33 +143,6 @@ class MarginalsAttack(TrainableThresholdAttack):
         return {columns: times / self.fits for columns, times in sorted(counted.items())}
 
 
-def coded(
-    tables: Sequence[TabularDataset], known: TabularDataset
-) -> tuple[list[np.ndarray], list[int]]:
-    """Every value as a small integer, (columns, rows); numbers by deciles of the known records."""
-    codes: list[list[np.ndarray]] = [[] for _ in tables]
-    sizes = []
-    for column in known.table.columns:
-        parts = [table.table.column(column.name) for table in tables]
-        if column.is_coded:
-            size = len(column.values or ()) + 1
-            parts = [part.astype(np.intp) % size for part in parts]
-        else:
-            held = known.table.column(column.name)
-            present = held[~np.isnan(held)]
-            shares = np.arange(1, BINS) / BINS
-            edges = np.unique(np.quantile(present, shares)) if len(present) else np.empty(0)
-            size = len(edges) + 2
-            parts = [
-                np.where(np.isnan(part), size - 1, np.searchsorted(edges, part, "right"))
-                for part in parts
-            ]
-        sizes.append(size)
-        for rows, part in zip(codes, parts, strict=True):
-            rows.append(part)
-    return [np.array(rows, dtype=np.intp) for rows in codes], sizes
-
-
 def tree_weights(codes: np.ndarray, sizes: Sequence[int]) -> dict[tuple[int, ...], float]:
     """The tree of greatest mutual information: its pairs, and its columns as often as too many."""
     edges = spanning_tree(mutual_information(codes, sizes))
@@ -179,38 +157,38 @@ def mutual_information(codes: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     found = np.zeros((len(sizes), len(sizes)))
     for one in range(len(sizes)):
         for other in range(one):
-            shape = (sizes[one], sizes[other])
-            counts = np.bincount(codes[one] * shape[1] + codes[other], minlength=np.prod(shape))
-            joint = counts.reshape(shape) / max(1, codes.shape[1])
+            wide, long = sizes[other], sizes[one]
+            counts = np.bincount(codes[one] * wide + codes[other], minlength=long * wide)
+            joint = counts.reshape(long, wide) / max(1, codes.shape[1])
             apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
             met = joint > 0
-            found[one, other] = (joint[met] * np.log(joint[met] / apart[met])).sum()
+            shares = joint[met]
+            found[one, other] = (shares * np.log(shares / apart[met])).sum()
     return found + found.T
 
 
 def spanning_tree(similarity: np.ndarray) -> list[tuple[int, int]]:
     """The tree over all columns whose edges have the greatest sum."""
     joined, edges = [0], []
+    is_left = np.arange(len(similarity)) > 0
     while len(joined) < len(similarity):
-        left = np.setdiff1d(np.arange(len(similarity)), joined)
+        left = np.flatnonzero(is_left)
         block = similarity[joined][:, left]
         row, column = np.unravel_index(int(np.argmax(block)), block.shape)
         one, other = joined[row], int(left[column])
         edges.append((min(one, other), max(one, other)))
         joined.append(other)
+        is_left[other] = False
     return edges
 
 
-def _places(codes: np.ndarray, columns: tuple[int, ...], sizes: Sequence[int]) -> np.ndarray:
-    """The cell of each record in a marginal."""
-    found = codes[columns[0]]
-    for column in columns[1:]:
-        found = found * sizes[column] + codes[column]
-    return found
-
-
-def _shares(places: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """Share of records in each cell that is asked for; half a record more is never none."""
+def _counts_at(places: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """How many records are in each cell that is asked for."""
     ordered = np.sort(places)
     first, last = (np.searchsorted(ordered, asked, side=side) for side in ("left", "right"))
-    return (last - first + 0.5) / (len(places) + 0.5)
+    return last - first
+
+
+def _shares(counts: np.ndarray, rows: int) -> np.ndarray:
+    """Half a record more is never none."""
+    return (counts + 0.5) / (rows + 0.5)
