@@ -1,14 +1,19 @@
 """What a cluster costs: bytes sent for each trial, work of the client, and what workers add.
 
-Run with ``python benchmarks/bench_cluster.py [ROWS ...]`` where Dask is installed. A scheduler and
-two workers are started on this machine; bytes are those that the client sends to the scheduler.
+Run with ``python benchmarks/bench_cluster.py [ROWS ...] [--forests N]`` where Dask is installed. A
+scheduler and two workers are started on this machine; bytes are those that the client sends to the
+scheduler. At the end N shadow forests (256), which a client that held them all would feel: once on
+two processes of its own, once on the cluster.
 """
 
+import argparse
 import json
+import pickle
 import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +28,8 @@ from tapas.datasets import load_sample
 from tapas.generators import Raw
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, ModelMIA, TargetedMIA
 
-TRIALS, FEWER, SECONDS_PER_TRIAL, FORESTS = 400, 100, 0.05, 8
+TRIALS, FEWER, SECONDS_PER_TRIAL = 400, 100, 0.05
+FORESTS, TREES, RECORDS = 256, 100, 2_000
 
 
 class Sleeping(Raw):
@@ -47,30 +53,47 @@ def play(rows: int, executor: object, number: int = TRIALS) -> np.ndarray:
     return np.asarray(game.observe(ClosestDistanceMIA(), number).values)
 
 
-def forests(executor: object) -> np.ndarray:
+def forests(executor: object, number: int) -> np.ndarray:
+    """What LiRA says with so many shadow forests; by two processes where there is no executor."""
     from sklearn.datasets import make_classification
     from sklearn.ensemble import RandomForestClassifier
 
-    inputs, classes = make_classification(1_000, random_state=0)
-    half = slice(500), slice(500, None)
+    inputs, classes = make_classification(2 * RECORDS, flip_y=0.2, random_state=0)
+    half = slice(RECORDS), slice(RECORDS, None)
     members, others = ((inputs[part], classes[part]) for part in half)
-    forest = RandomForestClassifier(50, random_state=0)
+    forest = RandomForestClassifier(TREES, random_state=0).fit(*members)
+    print(json.dumps({"forest": len(pickle.dumps(forest)) / 1e6}))
     game = ModelMIA(
-        forest.fit(*members),
+        forest,
         members,
         others,
-        trainer=RandomForestClassifier(50),
-        num_shadows=FORESTS,
+        trainer=RandomForestClassifier(TREES),
+        num_shadows=number,
         seed=1,
         executor=executor,
+        n_jobs=2 if executor is None else None,
     )
     attack = LiRA()
     attack.train(game)
     return np.asarray(game.test(attack).scores)
 
 
-def measure(case: str, address: str, rows: int, trials: int) -> None:
+def taken(work: Callable[[], np.ndarray]) -> dict[str, object]:
+    start, cpu = time.perf_counter(), time.process_time()
+    found = work()
+    return {
+        "seconds": time.perf_counter() - start,
+        "cpu": time.process_time() - cpu,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "sum": repr(float(found.sum())),
+    }
+
+
+def measure(case: str, address: str, rows: int, number: int) -> None:
     """Runs in a process of its own: print seconds, CPU, megabytes and a digest as JSON."""
+    if not address:
+        print(json.dumps(taken(lambda: forests(None, number))))
+        return
     with Client(address, set_as_default=False) as client:
         executor = client.get_executor()
         for worker in client.nthreads():
@@ -78,38 +101,51 @@ def measure(case: str, address: str, rows: int, trials: int) -> None:
                 warm, workers=[worker], pure=False
             ).result()  # workers import what they need
         sent = client.scheduler_comm.byte_count
-        start, cpu = time.perf_counter(), time.process_time()
-        found = play(rows, executor, trials) if case == "trials" else forests(executor)
-        told = {
-            "seconds": time.perf_counter() - start,
-            "cpu": time.process_time() - cpu,
-            "sent": client.scheduler_comm.byte_count - sent,
-            "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-            "sum": repr(float(found.sum())),
-        }
-    print(json.dumps(told))
+        work = play if case == "trials" else forests
+        given = (rows, executor, number) if case == "trials" else (executor, number)
+        told = taken(lambda: work(*given))
+        print(json.dumps(told | {"sent": client.scheduler_comm.byte_count - sent}))
 
 
-def figures(case: str, cluster: Cluster, rows: int = 0, trials: int = TRIALS) -> dict[str, float]:
-    command = [sys.executable, __file__, "--one", case, cluster.address, str(rows), str(trials)]
+def figures(case: str, address: str, rows: int = 0, number: int = TRIALS) -> dict[str, float]:
+    command = [sys.executable, __file__, "--one", case, address, str(rows), str(number)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    told: dict[str, float] = {}
+    for line in done.stdout.splitlines():
+        told |= json.loads(line)
+    return told
+
+
+def tell_forests(cluster: Cluster, number: int) -> None:
+    here, there = (figures("forests", where, number=number) for where in ("", cluster.address))
+    print(
+        f"{number} forests of {TREES} trees, {here['forest']:.1f} MB each: at most "
+        f"{here['peak']:.0f} MB in the client with two processes, {there['peak']:.0f} MB with the "
+        f"cluster, {there['sent'] / 1e6:.1f} MB sent, client CPU {there['cpu']:.1f} s; same "
+        f"values: {here['sum'] == there['sum']}"
+    )
 
 
 def main() -> None:
-    sizes = [int(size) for size in sys.argv[1:]] or [2_000, 20_000, 200_000]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rows", nargs="*", type=int, default=[2_000, 20_000, 200_000])
+    parser.add_argument("--forests", type=int, default=FORESTS)
+    asked = parser.parse_args()
+    sizes = asked.rows
     cluster = Cluster(Path.cwd())
     try:
         cluster.add_worker()
         cluster.wait_for_workers(1)
-        alone = figures("trials", cluster, sizes[0])
+        alone = figures("trials", cluster.address, sizes[0])
         cluster.add_worker()
         cluster.wait_for_workers(2)
         print(
             f"{'':24s} {'seconds':>8s} {'client CPU':>10s} {'MB sent':>8s} {'kB a trial more':>18s}"
         )
         for rows in sizes:
-            few, told = (figures("trials", cluster, rows, number) for number in (FEWER, TRIALS))
+            few, told = (
+                figures("trials", cluster.address, rows, number) for number in (FEWER, TRIALS)
+            )
             each = (told["sent"] - few["sent"]) / 1e3 / (TRIALS - FEWER)
             if rows == sizes[0]:
                 both = told
@@ -122,11 +158,7 @@ def main() -> None:
             f"{alone['seconds'] / both['seconds']:.2f}x as fast as one; same values: "
             f"{alone['sum'] == both['sum']}"
         )
-        told = figures("forests", cluster)
-        print(
-            f"{FORESTS} forests of 50 trees: {told['sent'] / 1e6:.1f} MB sent, client CPU "
-            f"{told['cpu']:.1f} s, {told['peak']:.0f} MB at most in the client"
-        )
+        tell_forests(cluster, asked.forests)
     finally:
         cluster.close()
 

@@ -120,12 +120,12 @@ def columns(number: int) -> float:
 
 
 SIZES: dict[str, tuple[Callable[[int], float], Sequence[int]]] = {
-    "rows": (rows, [2**k * 1_000 for k in range(3, 10)]),
-    "trials": (trials, [2**k * 100 for k in range(6)]),
-    "targets": (targets, [2**k * 100 for k in range(6)]),
-    "people": (people, [2**k * 25 for k in range(6)]),
+    "rows": (rows, [15_625 * 2**k for k in range(7)]),
+    "trials": (trials, [2_000 * 2**k for k in range(8)]),
+    "targets": (targets, [312, 625, 1_250, 2_500, 5_000, 10_000]),
+    "people": (people, [2**k * 50 for k in range(6)]),
     "references": (references, [8, 16, 32, 64, 128, 256]),
-    "columns": (columns, [8, 16, 32, 64, 128, 256]),
+    "columns": (columns, [16, 32, 64, 128, 256, 512, 1_024]),
 }
 
 

@@ -39,15 +39,15 @@ PUBLIC = {
     "engine": """FAILURES AdamW CodeExitError Entry FolderStore LostError MemoryStore Progress
         Silent Snapshot Store TaskFailedError TimeLimitError Workers damaged_entries end_family
         end_workers guarded interruptible log_failure off_the_clock open_progress repeat_step
-        run_tasks salvage tell_limits told torch_device""",
+        run_tasks salvage size_sent tell_limits told torch_device""",
     "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
         GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw
         ReprosynGenerator SDVGenerator SmartNoiseGenerator Smote StackedGenerator TableDiffusion
         TableVAE discrete_laplace""",
-    "audit": """Audit AuditFile CheckReport ReplayedTrial StopEarly Subject audit_file_schema
-        audit_from_values build_audit judge_file load_audit read_audit_file usable_names
-        repair_run replay_run verify_run""",
+    "audit": """Audit AuditFile CheckReport Forecast ReplayedTrial StopEarly Subject
+        audit_file_schema audit_from_values build_audit judge_file load_audit read_audit_file
+        usable_names repair_run replay_run verify_run""",
     "testing": """BrokenPromiseError DomainFromData FloatingPointLaplace GaussianCount
         GeneratorCheck KnownEvent KnownMechanism LaplaceCount NoiseDividedByRows NoisyHistogram
         OffByOneBudget OnePartitionForEveryTeacher RandomizedResponse SizeLeak WrongSensitivity

@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -446,3 +447,18 @@ def test_a_run_that_stopped_says_why_nothing_was_judged() -> None:
     verdict = decide(_audit(_threat_model(Always())).run(n_jobs=1))
     assert verdict.exit_code == 5
     assert "RuntimeError at test_audits.py:" in verdict.words
+
+
+def test_a_forecast_says_fits_hours_and_error_bars() -> None:
+    audit = replace(_audit(), num_train=100, num_test=400)
+    told = audit.forecast()
+    assert (told.fits, told.scores) == (500 * len(audit.subjects), 400)
+    checked = audit.check()
+    assert checked.seconds_per_trial is not None
+    hours = audit.forecast(checked).cpu_hours
+    assert hours == pytest.approx(checked.seconds_per_trial * told.fits / 3600)
+    # The standard error of an AUC of one half is the root of (n + m + 1) / (12 n m).
+    assert told.auc_error == pytest.approx(1.96 * np.sqrt(401 / 12) / 200, rel=0.05)
+    assert told.smallest_auc > 0.5 + told.auc_error
+    few = replace(audit, num_test=2).forecast()
+    assert (few.auc_error, few.smallest_auc) == (None, None)

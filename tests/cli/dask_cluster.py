@@ -20,9 +20,10 @@ class Cluster:
         protocol = ("--protocol", "tls") if tls else ()
         self.processes = [self._start("dask_scheduler", *where, *protocol)]
 
-    def add_worker(self, threads: int = 1) -> "subprocess.Popen[bytes]":
+    def add_worker(self, threads: int = 1, resources: str = "") -> "subprocess.Popen[bytes]":
         options = ("--nthreads", str(threads), "--no-nanny", "--memory-limit", "0")
-        self.processes.append(self._start("dask_worker", self.address, *options))
+        has = ("--resources", resources) if resources else ()
+        self.processes.append(self._start("dask_worker", self.address, *options, *has))
         return self.processes[-1]
 
     def _start(self, what: str, *arguments: str) -> "subprocess.Popen[bytes]":

@@ -132,3 +132,25 @@ def test_check_says_how_many_records_are_judged_and_what_is_not_forecast(
     assert code == 0
     assert "Judged: 100 of 200 records" in out
     assert "come on top" in out
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (
+            {"generator": "Raw", "trials": {"train": 10, "test": 200}},
+            "an AUC of each target rests on 200 scores and is known to about +-0.08",
+        ),
+        (
+            {"model": {"use": "sklearn.tree:DecisionTreeClassifier", "class_column": "Sex"}},
+            "an AUC over the judged records rests on",
+        ),
+    ],
+)
+def test_error_bars_are_told_before_the_start(
+    values: dict[str, Any], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = {"sample": "census", "rows": 200}
+    code, out, errors = check(capsys, data=data, **values)
+    assert code == 0, errors
+    assert said in out

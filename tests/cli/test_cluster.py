@@ -197,6 +197,56 @@ def test_shadow_models_are_trained_on_the_cluster(cluster: Cluster, tmp_path: Pa
     assert _subjects(far) == _subjects(near)
 
 
+ONLY_THERE = """\
+from distributed import get_worker
+from tapas.generators import Raw
+
+
+class Slow(Raw):
+    label = "Slow"
+
+    def __call__(self, *arguments, **more):
+        try:
+            has = get_worker().state.total_resources
+        except ValueError:  # in the check that comes before
+            has = {"GPU": 1}
+        assert has.get("GPU"), has
+        return super().__call__(*arguments, **more)
+"""
+
+
+@pytest.mark.dask
+@pytest.mark.slow
+def test_trials_are_played_where_the_resources_are(
+    cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit = tmp_path / "audit.yaml"
+    audit.write_text(AUDIT.replace("slow_for_cluster", "only_there_for_cluster"))
+    (tmp_path / "only_there_for_cluster.py").write_text(ONLY_THERE)
+    cluster.add_worker()
+    cluster.add_worker(resources="GPU=1")
+    cluster.wait_for_workers(2)
+    there = ["run", str(audit), "--folder", str(tmp_path / "far"), "--cluster", cluster.address]
+    assert run([*there, "--resources", "TPU=1"]) == 4
+    assert "has TPU=1: start those that do with dask worker" in capsys.readouterr().err
+    assert run([*there, "--resources", "GPU=1"]) == 0
+    assert run(["run", str(audit), "--folder", str(tmp_path / "near")]) == 0
+    assert _subjects(str(tmp_path / "far")) == _subjects(str(tmp_path / "near"))
+
+
+@pytest.mark.parametrize("word", ["GPU", "GPU=", "GPU=0", "=1", "GPU=few"])
+def test_resources_are_names_with_numbers(
+    word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit = tmp_path / "audit.yaml"
+    audit.write_text(AUDIT.replace("slow_for_cluster:Slow", "Raw"))
+    command = ["run", str(audit), "--resources", word]
+    assert run([*command, "--cluster", "tcp://127.0.0.1:9"]) == 4
+    assert "such as GPU=1" in capsys.readouterr().err
+    assert run(command) == 4
+    assert "name it (--cluster)" in capsys.readouterr().err
+
+
 def _subjects(folder: str) -> object:
     return json.loads((Path(folder) / "record.json").read_text())["subjects"]
 

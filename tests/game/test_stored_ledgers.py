@@ -71,7 +71,7 @@ def test_tables_are_on_disk_and_not_in_memory(store: Store) -> None:
     again = StoredLedger(store, "g", (False, True), DESCRIPTION)
     for ledger in (first, again):
         assert ledger.has_data("train", 0)
-        assert ledger._trials["train"][0].release.data is None
+        assert ledger.outline("train", 0).release.data is None
         found = ledger.trial("train", 0).release.data
         assert isinstance(found, TabularDataset)
         assert found.table.same_values(data.table)

@@ -5,6 +5,7 @@ from tapas.audit._build import audit_from_values, build_audit, load_audit
 from tapas.audit._check import CheckReport
 from tapas.audit._config import AuditFile, audit_file_schema, read_audit_file
 from tapas.audit._config_names import usable_names
+from tapas.audit._forecast import Forecast
 from tapas.audit._judging import judge_file
 from tapas.audit._replaying import ReplayedTrial, replay_run
 from tapas.audit._stopping import StopEarly
@@ -14,6 +15,7 @@ __all__ = [
     "Audit",
     "AuditFile",
     "CheckReport",
+    "Forecast",
     "ReplayedTrial",
     "StopEarly",
     "Subject",

@@ -90,8 +90,8 @@ def _releases(run: SubjectRun, top: Sequence[int]) -> list[Trial]:
 
 
 def _secrets(player: Player, played: Sequence[int]) -> np.ndarray:
-    secrets = [player.ledger.outline("test", index).secrets for index in played]
-    return np.array(secrets, dtype=bool).reshape(len(played), -1)
+    secrets = player.ledger.secrets("test", played) if played else np.empty((0, 1))
+    return secrets.astype(bool).reshape(len(played), -1)
 
 
 def _telling(inside: np.ndarray) -> list[int]:

@@ -20,6 +20,7 @@ from tapas.audit._check import CheckReport, check_names, check_subject
 from tapas.audit._default_attacks import default_attacks
 from tapas.audit._evidence import EVIDENCE, evidence_of
 from tapas.audit._exposure_map import exposure_map
+from tapas.audit._forecast import Forecast
 from tapas.audit._learning_curves import learning_curves
 from tapas.audit._left_out import left_out
 from tapas.audit._nearness import copies, counts_copies, nearness
@@ -33,7 +34,7 @@ from tapas.audit._subject_run import SubjectRun
 from tapas.compat import AttackDoors, GameThreatModel, as_attack
 from tapas.engine import Progress, Workers, log_failure
 from tapas.errors import ConfigError, MechanismError, TapasWarning
-from tapas.game import PHASES, TrialPolicy
+from tapas.game import PHASES, Game, Phase, TrialPolicy
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
@@ -237,13 +238,32 @@ class Audit:
 
     def num_trials(self) -> int:
         """How many trials a run plays that are not there already."""
-        total = 0
-        for subject in self.subjects:
-            game, asked = subject.threat_model.game, (self.num_train, self.num_test)
-            for phase, number in zip(PHASES, asked, strict=True):
-                available = game.rounds(phase)
-                total += (number or 0) if available is None else available
-        return total
+        games = [subject.threat_model.game for subject in self.subjects]
+        return sum(self._planned(game, phase) for game in games for phase in PHASES)
+
+    def forecast(self, checked: CheckReport | None = None) -> Forecast:
+        """How many fits, CPU hours and error bars to expect; plays what `check` does, or takes it.
+
+        Trials that are in a run folder already count as if they were not.
+        """
+        seconds = (checked or self.check()).seconds_per_trial
+        game = max(
+            (subject.threat_model.game for subject in self.subjects),
+            key=lambda game: game.briefing("test").num_targets,
+        )
+        played = game.rounds("test")
+        scores = self.num_judged() if played == 1 else self._planned(game, "test")
+        return Forecast.of(self._num_fits(), seconds, game, scores)
+
+    def _num_fits(self) -> int:
+        games = [subject.threat_model.game for subject in self.subjects]
+        phases = [(game, phase) for game in games for phase in PHASES if game.rounds(phase) != 1]
+        return sum(self._planned(game, phase) for game, phase in phases)
+
+    def _planned(self, game: Game, phase: Phase) -> int:
+        available = game.rounds(phase)
+        asked = self.num_train if phase == "train" else self.num_test
+        return (asked or 0) if available is None else available
 
     def num_judged(self) -> int:
         """How many targets or records are judged, of the subject that has most."""

@@ -43,6 +43,25 @@ def command(audit_file: Path, changes: tuple[str, ...]) -> None:
             f"{duration(seconds)} on one core. Attacks that learn from them, and the page, come on "
             f"top: in small audits they take longer than the trials"
         )
+    if said := _error_bars(audit.forecast(found), bool(audit.asked().get("generator"))):
+        click.echo(said)
+
+
+def _error_bars(forecast: Any, of_targets: bool) -> str:
+    """How exact results will be, by the number of scores that they rest on."""
+    if forecast.auc_error is None:
+        return ""
+    what = "of each target" if of_targets else "over the judged records"
+    found = (
+        f"; one of {forecast.smallest_auc:.2f} would be told from chance nine times in ten"
+        if forecast.smallest_auc is not None
+        else ""
+    )
+    return (
+        f"Expected: an AUC {what} rests on {forecast.scores:,} scores and is known to about "
+        f"+-{forecast.auc_error:.2f} (95 %){found}. Where many targets and attacks share the "
+        f"error, bars are wider"
+    )
 
 
 def _who_is_judged(audit: Any) -> str:

@@ -1,7 +1,7 @@
 """Dask clusters: connect, see that the workers are fit for the work."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,9 +15,23 @@ _HERE = ("tcp://127.", "tcp://localhost", "tcp://[::1]")
 LARGE_TRIM_THRESHOLD = 2**24  # bytes
 
 
+def as_resources(words: Iterable[str]) -> dict[str, float]:
+    """What workers must have, from words such as GPU=1."""
+    found = {}
+    for word in words:
+        name, _, number = word.partition("=")
+        if not name or not number.isdigit() or not int(number):
+            raise ConfigError(f"resources are written NAME=NUMBER, such as GPU=1; got {word!r}")
+        found[name] = float(number)
+    return found
+
+
 @contextmanager
-def connected(address: str) -> Iterator[tuple[Any, int]]:
-    """The executor of a cluster, and how many trials it plays at once."""
+def connected(address: str, needs: Mapping[str, float]) -> Iterator[tuple[Any, int]]:
+    """The executor of a cluster, and how many trials it plays at once.
+
+    With `needs`, on workers that have these resources.
+    """
     try:
         from distributed import Client
     except ImportError as error:
@@ -38,21 +52,23 @@ def connected(address: str) -> Iterator[tuple[Any, int]]:
             f"docs/trust.md shows"
         ) from error
     try:
-        yield client.get_executor(), _survey(client, address)
+        number = _survey(client, address, needs)
+        yield client.get_executor(**({"resources": dict(needs)} if needs else {})), number
     finally:
         client.close()
 
 
-def fitness() -> dict[str, Any]:
-    """Runs on a worker: what matters about it."""
+def fitness(dask_worker: Any) -> dict[str, Any]:
+    """Runs on a worker, which Dask passes under this name: what matters about it."""
     threshold = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
     return {
         "version": __version__,
+        "resources": dict(dask_worker.state.total_resources),
         "trims": threshold.isdigit() and int(threshold) < LARGE_TRIM_THRESHOLD,
     }
 
 
-def _survey(client: Any, address: str) -> int:
+def _survey(client: Any, address: str, needs: Mapping[str, float]) -> int:
     threads = client.nthreads()
     if not threads:
         raise ConfigError(f"the cluster at {address} has no workers: start some (dask worker)")
@@ -81,4 +97,15 @@ def _survey(client: Any, address: str) -> int:
             "MALLOC_TRIM_THRESHOLD_=134217728 in their environment",
             err=True,
         )
-    return len(threads)
+    having = [_has(facts["resources"], needs) for facts in found.values()]
+    if not any(having):
+        words = " ".join(f"{name}={number:g}" for name, number in needs.items())
+        raise ConfigError(
+            f"no worker of {address} has {words}: start those that do with "
+            f'dask worker ... --resources "{words}"'
+        )
+    return sum(having)
+
+
+def _has(resources: Mapping[str, float], needs: Mapping[str, float]) -> bool:
+    return all(resources.get(name, 0) >= number for name, number in needs.items())

@@ -16,6 +16,12 @@ from tapas.cli._set_option import set_option
 @click.option("--folder", type=click.Path(path_type=Path), help="Run folder [FILE's name-run]")
 @click.option("--n-jobs", type=int, help="Local processes; -1 is one per core.")
 @click.option("--cluster", metavar="ADDRESS", help="Run on a Dask cluster (tcp://...).")
+@click.option(
+    "--resources",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="Of that cluster, only workers that have these, and so many at once (GPU=1).",
+)
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the verdict.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="The same as JUnit.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
@@ -25,6 +31,7 @@ def command(
     folder: Path | None,
     n_jobs: int | None,
     cluster: str | None,
+    resources: tuple[str, ...],
     json_file: Path | None,
     junit_file: Path | None,
     quiet: bool,
@@ -51,7 +58,7 @@ def command(
         )
     forget(json_file, junit_file)
     place = folder or default_folder(audit_file)
-    with foreign_code(), _executor(cluster) as (executor, workers):
+    with foreign_code(), _executor(cluster, resources) as (executor, workers):
         audit = load_audit(audit_file, changes)
         record = carry_out(audit, place, n_jobs=workers or n_jobs, executor=executor, quiet=quiet)
     verdict = say_verdict(record, publish(record, place))
@@ -63,11 +70,13 @@ def command(
 
 
 @contextmanager
-def _executor(cluster: str | None) -> Iterator[tuple[Any, int | None]]:
+def _executor(cluster: str | None, resources: tuple[str, ...]) -> Iterator[tuple[Any, int | None]]:
     if cluster is None:
+        if resources:
+            raise click.UsageError("--resources are those of a cluster: name it (--cluster)")
         yield None, None
         return
-    from tapas.cli._cluster import connected
+    from tapas.cli._cluster import as_resources, connected
 
-    with connected(cluster) as found:
+    with connected(cluster, as_resources(resources)) as found:
         yield found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from tapas.datasets._plain_text import plainly_cut
 from tapas.datasets._reading import Reading, uncertain
 from tapas.errors import SchemaError
 
@@ -14,6 +15,7 @@ Rows = list[tuple[str, ...]]
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LINES_LOOKED_AT = 200
+_CHARACTERS_LOOKED_AT = 1 << 18
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -61,7 +63,8 @@ def split_cells(
     """Rows of text, columns by position; the delimiter, and what was noticed."""
     text, announced = _announced_delimiter(text)
     delimiter = reading.delimiter or announced or _find_delimiter(text, reading, expected.width)
-    rows = _plainly_cut(text, delimiter, reading)
+    plain = delimiter in DELIMITERS and not reading.skip_rows
+    rows = plainly_cut(text, delimiter, reading.quote) if plain else None
     if rows is None:
         rows = pd.DataFrame(_parse(text, delimiter, reading), dtype=object)
     notes = [] if rows.shape[1] == 1 else [f"cells separated by {_name(delimiter)}"]
@@ -77,10 +80,10 @@ def _name(delimiter: str) -> str:
 
 def _announced_delimiter(text: str) -> tuple[str, str | None]:
     """Spreadsheets write a first line such as ``sep=;``."""
-    line, _, rest = text.partition("\n")
-    word = line.strip().strip('"')
+    end = text.find("\n") + 1 or len(text)
+    word = text[:end].strip().strip('"')
     if len(word) == 5 and word.lower().startswith("sep="):
-        return rest, word[-1]
+        return text[end:], word[-1]
     return text, None
 
 
@@ -110,6 +113,12 @@ def _find_delimiter(text: str, reading: Reading, expected: int | None) -> str:
 
 def _first_lines(text: str) -> str:
     """So much of the text that whole rows are cut, even where a cell holds line ends."""
+    some = text[:_CHARACTERS_LOOKED_AT]
+    found = _so_many_lines(some)
+    return found if len(found) < len(some) else _so_many_lines(text)
+
+
+def _so_many_lines(text: str) -> str:
     buffer, lines = io.StringIO(text, newline=""), []
     for line in buffer:
         lines.append(line)
@@ -140,30 +149,6 @@ def _cells(text: str, delimiter: str, reading: Reading, *, strict: bool = True) 
             f"rest of the file: correct that row, or name another mark: --read quote=..."
         )
     return [row for row in rows[reading.skip_rows :] if row]
-
-
-def _plainly_cut(text: str, delimiter: str, reading: Reading) -> pd.DataFrame | None:
-    """The cells of text that needs no care, by a faster parser; None where some is needed."""
-    if reading.quote in text or reading.skip_rows or delimiter not in DELIMITERS:
-        return None
-    if max(map(len, io.StringIO(text))) > csv.field_size_limit():
-        return None  # one cell may be too long to be one
-    try:
-        rows = pd.read_csv(
-            io.StringIO(text, newline=""),
-            sep=delimiter,
-            header=None,
-            dtype=object,
-            na_filter=False,
-            quoting=csv.QUOTE_NONE,
-            skip_blank_lines=False,
-            low_memory=False,
-        )
-    except ValueError:
-        return None
-    marks = len(rows) * (rows.shape[1] - 1)
-    # No row has more cells than the first; with so many marks, none has fewer.
-    return rows if marks and text.count(delimiter) == marks else None
 
 
 def _parse(text: str, delimiter: str, reading: Reading) -> Rows:

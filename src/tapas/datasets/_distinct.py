@@ -13,12 +13,19 @@ def distinct(series: pd.Series) -> list[Any]:
 
     Python keeps the hash of a text that it has seen, which pandas computes every time.
     """
+    words, _ = different_words(series)
+    return list(series.dropna().unique()) if words is None else words
+
+
+def different_words(series: pd.Series) -> tuple[list[Any] | None, int]:
+    """The different values where they may be text, else None; and how many are missing."""
     if not may_hold_text(series):
-        return list(series.dropna().unique())
+        return None, int(series.isna().sum())
     cells = series.tolist()
     with suppress(TypeError):  # values that have no hash, such as lists
         cells = list(dict.fromkeys(cells))
-    return list(pd.Series(cells, dtype=object).dropna())
+    words = list(pd.Series(cells, dtype=object).dropna())
+    return words, int(series.isna().sum()) if len(words) < len(cells) else 0
 
 
 def each_once(series: pd.Series, read: Callable[[pd.Series], np.ndarray]) -> np.ndarray:

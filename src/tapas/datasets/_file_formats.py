@@ -72,7 +72,7 @@ def read_cells(path: Path, content: bytes, reading: Reading, expected: Expected)
 
 def cells_of_text(text: str, reading: Reading, expected: Expected) -> Cells:
     """Cut text into cells."""
-    if not text.strip("\r\n"):
+    if not text.lstrip("\r\n"):
         return Cells(pd.DataFrame())
     rows, delimiter, notes = split_cells(text, reading, expected)
     return Cells(rows, False, delimiter, notes)

@@ -1,10 +1,11 @@
 """Tables on disk, the schema beside them, and how each file was read."""
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,9 +32,11 @@ from tapas.datasets._header import (
     refuse_wrong_header,
     settle_header,
 )
-from tapas.datasets._plain_cells import plain_columns, refuse_stray_tokens
+from tapas.datasets._plain_cells import plain_words, refuse_stray_tokens
 from tapas.datasets._reading import MISSING_TOKENS, Reading
 from tapas.errors import SchemaError
+
+Words = Mapping[str, list[Any]]  # column by column, each once
 
 
 @dataclass(frozen=True)
@@ -177,10 +180,10 @@ def _assembled(
     dropped = tuple(str(name) for name in frame.columns if name in drop)
     frame = frame[[name for name in frame.columns if name not in drop]]
     tokens = frozenset((*missing_values, *reading.missing))
-    frame = _with_missing(frame, description, tokens)
+    frame, words = _with_missing(frame, description, tokens)
     if cells.delimiter is None:
-        frame = typed_columns(frame)
-    frame, cell_notes = _plain(frame, description, reading, cells.delimiter)
+        frame, words = typed_columns(frame), {}
+    frame, cell_notes = _plain(frame, words, description, reading, cells.delimiter)
     choices = (*cells.notes, *notes, *index_notes, *cell_notes)
     return TableFile(frame, choices, dropped=dropped, columns=columns)
 
@@ -267,22 +270,27 @@ def _without_empty_end(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 def _with_missing(
     cells: pd.DataFrame, description: DataDescription | None, tokens: frozenset[str]
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, Words]:
+    """Cells without what stands for missing values, and the different words of each column."""
     declared = {c.name: c for c in description.parsed} if description is not None else {}
     columns = {}
+    words: dict[str, list[Any]] = {}
     for position, name in enumerate(cells.columns):
         series = cells.iloc[:, position]
         if may_hold_text(series):
             column = declared.get(name)
             own = {token for token in tokens if column is None or can_mean_missing(column, token)}
-            if not own.isdisjoint(word for word in distinct(series) if isinstance(word, str)):
+            words[name] = distinct(series)
+            if not own.isdisjoint(word for word in words[name] if isinstance(word, str)):
                 series = series.mask(series.isin(own), np.nan)
+                words[name] = [w for w in words[name] if not isinstance(w, str) or w not in own]
         columns[name] = series
-    return pd.concat(columns, axis=1) if columns else cells
+    return (pd.concat(columns, axis=1) if columns else cells), words
 
 
 def _plain(
     frame: pd.DataFrame,
+    words: Words,
     description: DataDescription | None,
     reading: Reading,
     delimiter: str | None,
@@ -290,13 +298,16 @@ def _plain(
     """Numbers and dates of text columns in plain form; only where no schema says otherwise."""
     declared = {c.name: c for c in description.parsed} if description is not None else {}
     texts = {
-        name: frame[name]
+        name: list(map(str, words[name] if name in words else distinct(frame[name])))
         for name in frame.columns
         if frame[name].dtype == object
         and (description is None or (name in declared and not declared[name].is_coded))
     }
-    changed, notes = plain_columns(texts, reading, delimiter)
+    changed, notes = plain_words(texts, reading, delimiter)
+    plain = {name: frame[name].map(changed[name], na_action="ignore") for name in changed}
+    frame = frame.assign(**plain) if plain else frame
     if description is None:
-        for name, column in changed.items():
-            refuse_stray_tokens(str(name), column)
-    return frame.assign(**changed) if changed else frame, notes
+        for name, found in texts.items():
+            if name not in changed:
+                refuse_stray_tokens(str(name), frame[name], found)
+    return frame, notes

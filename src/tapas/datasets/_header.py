@@ -23,13 +23,13 @@ def settle_header(first: list[str], body: pd.DataFrame, reading: Reading) -> boo
     named = any(text and below for text, below in zip(texts, over_numbers, strict=True))
     numbers = [place for place, cell in enumerate(first) if _is_number(cell)]
     as_data = [p for p in numbers if over_numbers[p] and not _may_be_a_name(first, p)]
-    again = [p for p, text in enumerate(texts) if text and first[p] in body[p].tolist()]
     if named and not as_data:
         return True
     if as_data and not named:
         return False
     if named and as_data:
         raise _unsettled(first, "some of its cells look like names and some like values")
+    again = [p for p, text in enumerate(texts) if text and first[p] in body[p].tolist()]
     if all(texts):
         if again and 2 * len(again) >= len(first) and len(body) > 1:
             raise _unsettled(first, f"{listing(first[p] for p in again)} occur again below")

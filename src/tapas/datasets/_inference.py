@@ -8,7 +8,7 @@ import pandas as pd
 
 from tapas._validate import check_count, listing
 from tapas.datasets._columns import LARGEST_EXACT_INTEGER, all_numbers
-from tapas.datasets._distinct import distinct
+from tapas.datasets._distinct import different_words
 from tapas.errors import SchemaError
 
 SMALL_INTEGER_RANGE = 25
@@ -31,29 +31,36 @@ def infer_schema(
     schema, explanations = [], {}
     for position, name in enumerate(names):
         series = frame.iloc[:, position]
-        type_, representation, reason = _describe(series, max_categories)
-        missing = int(series.isna().sum())
+        words, missing = different_words(series)
+        present = len(series) - missing
+        type_, representation, reason = _describe(series, words, present, max_categories)
         explanations[name] = reason + (f"; {missing} missing" if missing else "")
-        if representation == "integer" and len(series) >= MANY_ROWS and series.is_unique:
+        if representation == "integer" and len(series) >= MANY_ROWS and _all_different(series):
             explanations[name] += f"; all different: if this is an identifier, {_AS_LABEL}"
         schema.append({"name": name, "type": type_, "representation": representation})
     return schema, explanations
 
 
-def _describe(series: pd.Series, max_categories: int) -> Guess:
-    present = series.dropna()
+def _all_different(series: pd.Series) -> bool:
+    return bool(series.head(MANY_ROWS).is_unique and series.is_unique)
+
+
+def _describe(
+    series: pd.Series, words: list[Any] | None, present: int, max_categories: int
+) -> Guess:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories):
         return _describe_categorical(dtype)
-    if present.empty:
+    if not present:
         return "real", "number", "no value present"
     if pd.api.types.is_bool_dtype(dtype):
         return "finite", ["False", "True"], "true or false"
     if pd.api.types.is_datetime64_any_dtype(dtype):
-        return _describe_times(present)
+        return _describe_times(series.dropna())
     if pd.api.types.is_numeric_dtype(dtype):
-        return _describe_numbers(present.to_numpy(dtype=np.float64))
-    return _describe_text(present, max_categories)
+        return _describe_numbers(series.dropna().to_numpy(dtype=np.float64))
+    words = list(series.dropna().unique()) if words is None else words
+    return _describe_text(pd.Series(words).astype(str), present, max_categories)
 
 
 def _describe_categorical(dtype: pd.CategoricalDtype) -> Guess:
@@ -87,8 +94,7 @@ def _describe_numbers(numbers: np.ndarray) -> Guess:
     return "real", "number", f"numbers from {low:g} to {high:g}"
 
 
-def _describe_text(present: pd.Series, max_categories: int) -> Guess:
-    text = pd.Series(distinct(present)).astype(str)
+def _describe_text(text: pd.Series, present: int, max_categories: int) -> Guess:
     for attempt in _TEXT_READERS:
         guess = attempt(text)
         if guess is not None:
@@ -96,14 +102,14 @@ def _describe_text(present: pd.Series, max_categories: int) -> Guess:
     values = sorted(text.unique())
     if len(values) <= max_categories:
         return "finite", values, f"text with {len(values)} distinct values"
-    codes = _describe_codes(text, values, len(present))
+    codes = _describe_codes(text, values, present)
     return codes or (
         "countable",
         "string",
         f"text with {len(values)} distinct values, more than {max_categories}: "
         + (
             f"an identifier or free text, which attacks cannot use; as an identifier, {_AS_LABEL}"
-            if len(values) == len(present)
+            if len(values) == present
             else "free text, which attacks cannot use unless the schema lists all values (finite)"
         ),
     )

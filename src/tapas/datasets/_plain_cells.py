@@ -9,7 +9,6 @@ import pandas as pd
 
 from tapas._validate import listing
 from tapas.datasets._columns import all_numbers
-from tapas.datasets._distinct import distinct
 from tapas.datasets._reading import Reading, uncertain
 
 _SYMBOL = r"[$€£¥₹₽₩₺₴%‰]|[A-Z]{3}|[Kk]r\.?|zł|Fr\.?"
@@ -38,42 +37,32 @@ class _Written:
     symbol: str
 
 
-def plain_columns(
-    columns: dict[str, pd.Series], reading: Reading, delimiter: str | None
-) -> tuple[dict[str, pd.Series], list[str]]:
-    """Columns of text with numbers and dates in plain form; says what was changed."""
-    distinct = {name: _distinct(column) for name, column in columns.items()}
-    dates, date_notes = _plain_dates(distinct, reading)
-    rest = {name: values for name, values in distinct.items() if name not in dates}
+def plain_words(
+    columns: dict[str, list[str]], reading: Reading, delimiter: str | None
+) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Of columns by their different words, what each word is in plain form; says what changes."""
+    dates, date_notes = _plain_dates(columns, reading)
+    rest = {name: words for name, words in columns.items() if name not in dates}
     numbers, number_notes = _plain_numbers(rest, reading, delimiter)
-    changed = {**dates, **numbers}
-    plain = {
-        name: column.map(changed[name], na_action="ignore") if name in changed else column
-        for name, column in columns.items()
-    }
-    return plain, [*date_notes, *number_notes]
+    return {**dates, **numbers}, [*date_notes, *number_notes]
 
 
-def refuse_stray_tokens(name: str, column: pd.Series) -> None:
+def refuse_stray_tokens(name: str, column: pd.Series, words: list[str]) -> None:
     """A column of numbers but for a word or two: the word may mean that a value is missing."""
-    values = pd.Series(distinct(column), dtype=object)
+    values = pd.Series(words, dtype=object)
     if len(values) < _MANY_NUMBERS or all_numbers(values) is not None:
         return
     numbers = pd.to_numeric(values, errors="coerce")
-    words = list(values[numbers.isna()])
-    if not 0 < len(words) <= _STRAY_TOKENS or numbers.nunique() < _MANY_NUMBERS:
+    odd = list(values[numbers.isna()])
+    if not 0 < len(odd) <= _STRAY_TOKENS or numbers.nunique() < _MANY_NUMBERS:
         return
-    strays = int(column.isin(words).sum())
+    strays = int(column.isin(odd).sum())
     if strays <= (1 - _NEARLY_ALL) * column.count():
         raise uncertain(
-            f"column {name!r} holds numbers, but also {listing(words)} ({strays} rows): if "
+            f"column {name!r} holds numbers, but also {listing(odd)} ({strays} rows): if "
             f"that means missing, say so; otherwise correct it, or drop the column",
-            *(f"missing={word}" for word in words),
+            *(f"missing={word}" for word in odd),
         )
-
-
-def _distinct(column: pd.Series) -> list[str]:
-    return [str(value) for value in distinct(column)]
 
 
 # -- numbers -------------------------------------------------------------------------------------

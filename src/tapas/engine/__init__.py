@@ -13,7 +13,7 @@ from tapas.engine._guard import (
     off_the_clock,
     tell_limits,
 )
-from tapas.engine._process import LostError, end_workers
+from tapas.engine._process import LostError, end_workers, size_sent
 from tapas.engine._progress import Progress, Silent, open_progress
 from tapas.engine._salvage import damaged_entries, salvage
 from tapas.engine._snapshot import Snapshot
@@ -47,6 +47,7 @@ __all__ = [
     "repeat_step",
     "run_tasks",
     "salvage",
+    "size_sent",
     "tell_limits",
     "told",
     "torch_device",

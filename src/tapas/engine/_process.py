@@ -198,6 +198,16 @@ def pack(task: Callable[..., object], lost: Lost[Any, Any] | None = None) -> Sen
     return Sent(hashlib.blake2b(payload).hexdigest(), payload)
 
 
+def size_sent(thing: object) -> int:
+    """Bytes that something takes on its way to another process; 0 where it cannot go."""
+    import cloudpickle
+
+    try:
+        return len(cloudpickle.dumps(thing))
+    except Exception:
+        return 0
+
+
 def unpack(sent: Sent) -> tuple[Callable[[Any], Any], Lost[Any, Any] | None]:
     """What was packed."""
     import cloudpickle

@@ -9,7 +9,6 @@ import os
 import threading
 import time
 import warnings
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
@@ -135,7 +134,7 @@ def run_tasks(
         receive(key, value)
         bar.update(1)
 
-    remaining, options = list(keys), _Options(lost, enough)
+    remaining, options = keys, _Options(lost, enough)
     if workers.executor is not None:
         with same_everywhere():
             submit = _submitter(workers, task, options)
@@ -155,11 +154,11 @@ def run_tasks(
 
 def _run_here(
     task: Task[Key, Value],
-    keys: list[Key],
+    keys: Sequence[Key],
     deliver: Receive[Key, Value],
     patience: float | None,
     options: "_Options[Key, Value]",
-) -> list[Key]:
+) -> Sequence[Key]:
     """Run keys in order; return the rest if more than `patience` seconds would be left.
 
     The first key does not count: with it come imports and caches.
@@ -187,7 +186,7 @@ def _run_here(
 def _run_in_processes(
     count: int,
     task: Task[Key, Value],
-    keys: list[Key],
+    keys: Sequence[Key],
     deliver: Receive[Key, Value],
     options: "_Options[Key, Value]",
 ) -> None:
@@ -233,7 +232,7 @@ class _Options(Generic[Key, Value]):
 def _run_on(
     submit: Submit[Key, Value],
     count: int,
-    keys: list[Key],
+    keys: Sequence[Key],
     deliver: Receive[Key, Value],
     options: _Options[Key, Value],
 ) -> None:
@@ -242,29 +241,31 @@ def _run_on(
     The first chunk of each worker brings the task; a worker that has not got it, because it came
     later or another got two, says so and is sent the chunk again with the task.
     """
-    order = {id(key): rank for rank, key in enumerate(keys)}
-    queue = deque(keys)
-    running: dict[Future[Chunk[Value] | None], list[Key]] = {}
-    failures: list[tuple[Key, BaseException]] = []
-    size, to_equip = 1, count
+    running: dict[Future[Chunk[Value] | None], tuple[int, list[Key]]] = {}
+    failures: list[tuple[int, Key, BaseException]] = []
+    start, size, to_equip = 0, 1, count
+
+    def go_on() -> bool:
+        return start < len(keys) and not failures and not options.enough()
+
     try:
-        while running or (queue and not failures and not options.enough()):
-            while queue and not failures and not options.enough() and len(running) < 2 * count:
-                chunk = [queue.popleft() for _ in range(min(size, len(queue)))]
-                running[submit(chunk, to_equip > 0)] = chunk
-                to_equip -= 1
+        while running or go_on():
+            while go_on() and len(running) < 2 * count:
+                chunk = list(keys[start : start + size])
+                running[submit(chunk, to_equip > 0)] = start, chunk
+                start, to_equip = start + len(chunk), to_equip - 1
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
-                chunk = running.pop(future)
+                first, chunk = running.pop(future)
                 done = future.result()
                 if done is None:
-                    running[submit(chunk, True)] = chunk
+                    running[submit(chunk, True)] = first, chunk
                     continue
                 values, error, seconds = done
                 for key, value in zip(chunk, values, strict=False):
                     deliver(key, value)
                 if error is not None:
-                    failures.append((chunk[len(values)], error))
+                    failures.append((first + len(values), chunk[len(values)], error))
                 elif seconds > 0:
                     size = max(1, min(2 * size, int(SECONDS_PER_CHUNK * len(values) / seconds)))
     except BaseException:
@@ -272,7 +273,7 @@ def _run_on(
             future.cancel()
         raise
     if failures:
-        key, error = min(failures, key=lambda failure: order[id(failure[0])])
+        _, key, error = min(failures, key=lambda failure: failure[0])
         raise TaskFailedError(key) from error
 
 

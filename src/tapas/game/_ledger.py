@@ -1,12 +1,13 @@
 """What is remembered of a game: trials, and what attacks observed in them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from tapas.game._address import Phase
 from tapas.game._observation import Observation
 from tapas.game._release import Release, Trial
+from tapas.game._rows import Rows
 
 __all__ = ["Ledger"]
 
@@ -33,38 +34,51 @@ class Ledger:
         self.made_of: str | None = None
         self.fresh_rounds = 0
         self.probed = False
-        self._trials: dict[Phase, dict[int, Trial]] = {"train": {}, "test": {}}
-        self._observations: dict[tuple[str, Phase], dict[int, np.ndarray]] = {}
+        self._secrets: dict[Phase, Rows] = {"train": Rows(), "test": Rows()}
+        self._notes: dict[Phase, Rows] = {"train": Rows(), "test": Rows()}  # group, made with
+        self._data: dict[Phase, dict[int, Release]] = {"train": {}, "test": {}}
+        self._observations: dict[tuple[str, Phase], Rows] = {}
         self._queries: dict[tuple[str, Phase], int] = {}
         self._failures: dict[Phase, dict[int, str]] = {"train": {}, "test": {}}
         self._looks: list[int] = []
         # The same for most trials: one mapping stands for all of them.
-        self._made_with: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+        self._made_with: dict[tuple[tuple[str, str], ...], int] = {}
+        self._versions: list[Mapping[str, str]] = []
 
     def indices(self, phase: Phase) -> list[int]:
         """Trials that were played, in order."""
-        return sorted(self._trials[phase])
+        return list(self._secrets[phase])
 
     def has_trial(self, phase: Phase, index: int) -> bool:
         """Whether the trial was played."""
-        return index in self._trials[phase]
+        return index in self._secrets[phase]
 
     def trial(self, phase: Phase, index: int) -> Trial:
         """The trial, with its data where that was kept."""
-        return self._trials[phase][index]
+        return self.outline(phase, index)
 
     def outline(self, phase: Phase, index: int) -> Trial:
         """The trial; what was released in it may be left out."""
-        return self._trials[phase][index]
+        group, versions = self._notes[phase][index].tolist()
+        release = self._data[phase].get(index, _NOTHING)
+        secrets = self._secrets[phase][index]
+        return Trial(phase, index, release, secrets, group, self._versions[versions])
+
+    def secrets(self, phase: Phase, indices: Sequence[int]) -> np.ndarray:
+        """The secrets of trials, a row for each."""
+        return self._secrets[phase].at(indices)
+
+    def groups(self, phase: Phase, indices: Sequence[int]) -> np.ndarray:
+        """Which trials share their background."""
+        return self._notes[phase].at(indices)[:, 0]
 
     def has_data(self, phase: Phase, index: int) -> bool:
         """Whether the data released in the trial was kept."""
-        trial = self._trials[phase].get(index)
-        return trial is not None and trial.release.data is not None
+        return index in self._data[phase]
 
-    def observations(self, key: str, phase: Phase) -> dict[int, np.ndarray]:
+    def observations(self, key: str, phase: Phase) -> Rows:
         """What observers known by `key` saw, by trial index."""
-        return self._observations.setdefault((key, phase), {})
+        return self._observations.setdefault((key, phase), Rows())
 
     def queries(self, key: str, phase: Phase) -> int:
         """How many records observers known by `key` asked the released models of a phase about."""
@@ -75,17 +89,22 @@ class Ledger:
 
         The fitted mechanism is not kept: a replay brings it back.
         """
-        if not self.has_data(trial.phase, trial.index):
-            data = trial.release.data
-            kept = _NOTHING if data is None else Release(data)
-            noted = self._made_with.setdefault(tuple(trial.made_with.items()), trial.made_with)
-            self._trials[trial.phase][trial.index] = Trial(
-                trial.phase, trial.index, kept, trial.secrets, trial.group, noted
-            )
+        phase, index = trial.phase, trial.index
+        if not self.has_data(phase, index):
+            self._secrets[phase].keep(index, trial.secrets)
+            self._notes[phase].keep(index, np.array([trial.group, self._numbered(trial.made_with)]))
+            if trial.release.data is not None:
+                self._data[phase][index] = Release(trial.release.data)
         for key, observation in (observations or {}).items():
-            self.observations(key, trial.phase)[trial.index] = observation.values
-            asked = self._queries.get((key, trial.phase), 0)
-            self._queries[key, trial.phase] = asked + observation.queries
+            self._observations.setdefault((key, phase), Rows()).keep(index, observation.values)
+            asked = self._queries.get((key, phase), 0)
+            self._queries[key, phase] = asked + observation.queries
+
+    def _numbered(self, versions: Mapping[str, str]) -> int:
+        number = self._made_with.setdefault(tuple(versions.items()), len(self._versions))
+        if number == len(self._versions):
+            self._versions.append(versions)
+        return number
 
     def failures(self, phase: Phase) -> dict[int, str]:
         """Trials in which the mechanism failed, with what it said."""

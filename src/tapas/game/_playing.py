@@ -4,10 +4,8 @@ import sys
 import warnings
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Thread
-
-import numpy as np
 
 from tapas._validate import listing
 from tapas.engine import (
@@ -18,6 +16,7 @@ from tapas.engine import (
     off_the_clock,
     open_progress,
     run_tasks,
+    size_sent,
 )
 from tapas.errors import (
     IncompatibleAttackError,
@@ -33,10 +32,12 @@ from tapas.game._ledger import Ledger
 from tapas.game._protocols import Attack, Game, Observer, PlaysConcurrently
 from tapas.game._release import Release, Trial
 from tapas.game._tasks import Keep, Outcome, TrialTask, Work
+from tapas.game._work_list import WorkList
 
 __all__ = ["Player", "TrialPolicy", "run_coroutine"]
 
 TRIALS_WORTH_A_PROBE = 10
+MANY_MODELS, MOST_HELD = 32, 1 << 29  # bytes
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class TrialPolicy:
     timeout : float, optional
         Seconds after which a run of the mechanism counts as failed.
     keep_data : bool or None
-        Whether released data is remembered where attacks only need their observations. None
+        Whether released data is remembered where attacks only need their observations; of many
+        models no more than half a gigabyte, else they are trained again for another attack. None
         keeps small tables and what was slow to make.
     attack_timeout : float, optional
         Seconds after which an attack that sets itself up, looks at a release, learns or judges
@@ -107,12 +109,11 @@ class Player:
                 f"{listing(sorted(shapes))}: of models, let all encode their inputs in the same "
                 f"way (name the categories), or use an attack that reads answers"
             )
-        trials = [self.ledger.outline(phase, index) for index in indices]
         told = self.game.briefing(phase)
         return Board(
-            values=np.stack([seen[index] for index in indices]),
-            secrets=np.stack([trial.secrets for trial in trials]),
-            groups=np.array([trial.group for trial in trials], dtype=int),
+            values=seen.at(indices),
+            secrets=self.ledger.secrets(phase, indices),
+            groups=self.ledger.groups(phase, indices),
             goal=goal,
             judged=judged,
             briefing=told if isinstance(told, TableBriefing) else None,
@@ -196,18 +197,13 @@ class Player:
         """Whether a release is more than its data, so that it must be made again to be seen."""
         return self.game.setting.mechanism or self.game.setting.identifiers
 
-    def _work(self, phase: Phase, missing: list[int]) -> list[Work]:
-        """Items of work: whole stacks of trials that are played together."""
-        at_once = self.game.trials_at_once(phase)
-        played = [] if self._replays else [i for i in missing if self.ledger.has_data(phase, i)]
-        work = [Work((index,), (self.ledger.trial(phase, index),)) for index in played]
-        work = [item for item in work if item.trials[0].release.data is not None]
-        known = {item.indices[0] for item in work}
-        last = self.game.rounds(phase)
-        for stack in sorted({index // at_once for index in missing if index not in known}):
-            stop = min((stack + 1) * at_once, last) if last else (stack + 1) * at_once
-            work.append(Work(tuple(range(stack * at_once, stop))))
-        return sorted(work, key=lambda item: item.indices)
+    def _work(self, phase: Phase, missing: list[int]) -> "WorkList":
+        """Items of work: what was released already, and whole stacks of trials to be played."""
+        ledger, at_once = self.ledger, self.game.trials_at_once(phase)
+        held = [] if self._replays else [i for i in missing if ledger.has_data(phase, i)]
+        stacks = {index // at_once for index in set(missing).difference(held)}
+        trial = partial(ledger.trial, phase)
+        return WorkList(trial, held, stacks, at_once, self.game.rounds(phase))
 
     # -- playing -----------------------------------------------------------------------------
 
@@ -225,12 +221,14 @@ class Player:
                 if outcome.index in wanted:
                     self._receive(phase, outcome, tuple(observers), whole)
 
-        task = self._task(phase, tuple(observers.values()), whole is not None)
+        task = self._task(phase, len(missing), tuple(observers.values()), whole is not None)
         work = self._work(phase, missing)
         progress = open_progress(len(work), f"{phase} trials", self.tracker)
         self._execute(task, work, receive, progress)
 
-    def _task(self, phase: Phase, observers: tuple[Observer, ...], whole: bool) -> TrialTask:
+    def _task(
+        self, phase: Phase, missing: int, observers: tuple[Observer, ...], whole: bool
+    ) -> TrialTask:
         game = self.game.within(self.policy.timeout)
         return TrialTask(
             game=game.for_threads() if self.workers.are_threads and not self._limited else game,
@@ -238,7 +236,7 @@ class Player:
             observers=observers,
             briefing=game.briefing(phase) if observers else None,
             budgets=tuple(self._budget(observer, phase) for observer in observers),
-            keep=self._keep(bool(observers), whole),
+            keep=self._keep(phase, missing, bool(observers), whole),
             report_failures=self.policy.max_failures > 0,
             attack_timeout=self.policy.attack_timeout,
         )
@@ -260,12 +258,21 @@ class Player:
         asked = sum(self.ledger.queries(observer.key, phase) for phase in audited)
         return asked + self.game.setting.spent
 
-    def _keep(self, observed: bool, whole: bool) -> Keep:
+    def _keep(self, phase: Phase, missing: int, observed: bool, whole: bool) -> Keep:
         if whole or not observed:
             return "whole" if self._replays and whole else "data"
         if self.policy.keep_data is None:
             return "worthy"
-        return "data" if self.policy.keep_data else "secrets"
+        forgets = not self.policy.keep_data or self._would_fill_memory(phase, missing)
+        return "secrets" if forgets else "data"
+
+    def _would_fill_memory(self, phase: Phase, missing: int) -> bool:
+        """Whether so many models like the audited one are too many to be held."""
+        game = self.game
+        if game.setting.release != "model" or missing < MANY_MODELS or game.rounds("test") != 1:
+            return False
+        audited = game.play([Address(game.seed, "test", 0)])[0].release.data
+        return missing * size_sent(audited) > MOST_HELD
 
     def _receive(
         self,
@@ -322,7 +329,7 @@ class Player:
     def _execute(
         self,
         task: TrialTask,
-        work: list[Work],
+        work: Sequence[Work],
         receive: Callable[[Work, list[Outcome]], None],
         progress: Progress,
     ) -> None:
@@ -376,7 +383,7 @@ class Player:
 
 async def _run_coroutines(
     task: TrialTask,
-    work: list[Work],
+    work: Sequence[Work],
     receive: Callable[[Work, list[Outcome]], None],
     num_concurrent: int,
     progress: Progress,

@@ -56,7 +56,7 @@ class StoredLedger(Ledger):
         self._codes = {value: code for code, value in reversed([*enumerate(values)])}
         self._description = description
         self._with_data: dict[Phase, set[int]] = {"train": set(), "test": set()}
-        self._versions = self._noted_versions()
+        self._known_versions = self._noted_versions()
         for key in list(store.keys(f"{prefix}/train/")) + list(store.keys(f"{prefix}/test/")):
             self._recall(key)
         looks = {
@@ -160,8 +160,8 @@ class StoredLedger(Ledger):
     def _noted(self, versions: Mapping[str, str]) -> str:
         """The name under which versions are kept, once for all trials that were made with them."""
         name = digest_of(dict(versions)) if versions else ""
-        if name and name not in self._versions:
-            self._versions[name] = dict(versions)
+        if name and name not in self._known_versions:
+            self._known_versions[name] = dict(versions)
             self._store.save(f"{self._prefix}/versions/{name}", Entry(notes=dict(versions)))
         return name
 
@@ -198,7 +198,7 @@ class StoredLedger(Ledger):
                 super().keep_failure(phase, index, str(entry.notes["message"]))
                 return
             secrets = self._decoded(entry.notes["secrets"])
-            versions = self._versions.get(str(entry.notes.get("made_with")), {})
+            versions = self._known_versions.get(str(entry.notes.get("made_with")), {})
             group = int(entry.notes["group"])
             trial = Trial(phase, index, Release(None), secrets, group, versions)
         except (StoreError, KeyError, IndexError, TypeError, ValueError) as error:

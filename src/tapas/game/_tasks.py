@@ -34,7 +34,7 @@ Keep = Literal["whole", "data", "worthy", "secrets"]
 Streams = Callable[[], np.random.Generator]  # the same stream, made anew at each call
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Work:
     """One item of work: trials that are played together, or those that were already played."""
 

@@ -1,0 +1,49 @@
+"""What an audit will take, and how exact it will be, before it begins."""
+
+import math
+from dataclasses import dataclass
+
+from tapas.game import Game
+from tapas.stats import smallest_area
+
+SECONDS_PER_HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What an audit will take, and how exact it will be.
+
+    Attributes
+    ----------
+    fits : int
+        Runs of the mechanism, or shadow models, controls included.
+    cpu_hours : float or None
+        Of the fits and of what attacks see in them, on one core; None where nothing is fitted.
+    scores : int
+        What each result rests on: test trials of a target, or records that are judged.
+    auc_error : float or None
+        Half of the 95 % interval around an AUC of one half, of one result by itself; None where
+        the secret has more than two values, or where too few are judged.
+    smallest_auc : float or None
+        The AUC that such an interval tells from one half nine times in ten.
+    """
+
+    fits: int
+    cpu_hours: float | None
+    scores: int
+    auc_error: float | None
+    smallest_auc: float | None
+
+    @classmethod
+    def of(cls, fits: int, seconds_per_fit: float | None, game: Game, scores: int) -> "Forecast":
+        """Where half of the scores are those of members, as nearly everywhere."""
+        half = scores // 2
+        error, found = smallest_area(half, half, power=0.5) - 0.5, smallest_area(half, half)
+        known = game.goal.is_binary and math.isfinite(error)
+        return cls(
+            fits,
+            fits * seconds_per_fit / SECONDS_PER_HOUR if fits and seconds_per_fit else None,
+            scores,
+            error if known else None,
+            found if known and math.isfinite(found) else None,
+        )

@@ -1,0 +1,98 @@
+"""What a client remembers of trials, and of what is to be played, takes little memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+
+from tapas.attacks import RMIA, LiRA
+from tapas.game import Ledger, Observation, Release, Trial
+from tapas.game._rows import Rows
+from tapas.game._work_list import WorkList
+from tapas.threat_models import ModelMIA
+
+FIT = DecisionTreeClassifier.fit
+
+SHAPES = st.sampled_from([np.zeros(2), np.zeros(2), np.zeros((2, 1)), np.zeros(2, dtype=int)])
+
+
+def trial(index: int, data: object = None) -> Trial:
+    return Trial("test", index, Release(data), np.array([index % 2 == 0]), index // 2, {"a": "1"})
+
+
+@given(kept=st.lists(st.tuples(st.integers(0, 3_000), SHAPES, st.integers(-9, 9)), max_size=12))
+def test_rows_are_a_mapping_of_arrays(kept: list[tuple[int, np.ndarray, int]]) -> None:
+    rows, twin = Rows(), {}
+    for number, like, value in kept:
+        twin[number] = like + value
+        rows.keep(number, twin[number])
+    assert list(rows) == sorted(twin)
+    assert len(rows) == len(twin)
+    for number, row in twin.items():
+        assert number in rows
+        assert rows[number].dtype == row.dtype
+        np.testing.assert_array_equal(rows[number], row)
+    assert not any(number in rows for number in {5, 2_000} - set(twin))
+    if len({row.shape for row in twin.values()}) == 1:
+        found = rows.at(list(twin))
+        np.testing.assert_array_equal(found, np.stack(list(twin.values())))
+        assert found.dtype == np.stack(list(twin.values())).dtype
+
+
+@pytest.mark.parametrize("secret", ["long enough", None, 1.5, True])
+def test_secrets_of_any_type_come_back(secret: object) -> None:
+    ledger = Ledger()
+    for index, one in enumerate(["no", secret]):
+        ledger.keep(Trial("train", index, Release(None), np.array([one]), index))
+    assert ledger.outline("train", 1).secrets.tolist() == [secret]
+    assert ledger.outline("train", 0).secrets.tolist() == ["no"]
+
+
+def test_a_trial_takes_little_more_memory_than_its_numbers() -> None:
+    ledger, number = Ledger(), 8_192
+    tracemalloc.start()
+    for index in range(number):
+        ledger.keep(trial(index), {"seen": Observation(np.array([0.5]), 0)})
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held / number < 40  # a secret, a score, a group, and which versions it was made with
+    assert ledger.groups("test", [5, 4, 1]).tolist() == [2, 2, 0]
+    assert ledger.secrets("test", [0, 1]).tolist() == [[True], [False]]
+
+
+def test_releases_are_loaded_when_their_turn_comes() -> None:
+    asked = []
+
+    def remembered(index: int) -> Trial:
+        asked.append(index)
+        return trial(index, None if index == 4 else "a release")
+
+    work = WorkList(remembered, [1, 4, 7], {1, 3}, 2, 7)
+    assert len(work) == 5
+    assert not asked
+    assert [item.indices for item in work] == [(1,), (2, 3), (4, 5), (6,), (7,)]
+    assert [len(item.trials) for item in work[2:]] == [0, 0, 1]
+    assert asked == [1, 4, 7, 4, 7]
+
+
+@pytest.mark.parametrize("most", [0, 1 << 29])
+def test_models_that_would_fill_the_memory_are_not_held(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapas.game._playing.MOST_HELD", most)
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    tree = DecisionTreeClassifier(random_state=0).fit(X[:30], y[:30])
+    game = ModelMIA(
+        tree, (X[:30], y[:30]), (X[30:], y[30:]), trainer=tree, num_shadows=32, seed=0, n_jobs=1
+    )
+    fitted = []
+    monkeypatch.setattr(
+        DecisionTreeClassifier, "fit", lambda *given: fitted.append(1) or FIT(*given)
+    )
+    for attack in (LiRA(), RMIA(), LiRA(queries=2)):
+        attack.train(game)
+        assert np.isfinite(game.test(attack).auc)
+    assert len(fitted) == (32 if most else 64), "held models are asked by the next attack"
