@@ -1,10 +1,11 @@
 """AUC of the attacks on one released table, beside a standardised nearest record written in numpy.
 
 Run with ``python benchmarks/bench_releases.py [--folder FOLDER] [--table NAME ...] [--generator
-NAME ...] [--splits 5]``: tables that come with scikit-learn, a sample of hospital stays, and, where
-FOLDER holds them, ``adult.csv`` and ``snake.parquet``. Each is split at random into private and
-holdout records (at most 1,000 of each), a generator releases as many as it was given, and every
-attack is asked about the same half of both. Each cell is the mean over splits with half of its
+NAME ...] [--splits 5] [--reference 0]``: tables that come with scikit-learn, a sample of hospital
+stays, and, where FOLDER holds them, ``adult.csv`` and ``snake.parquet``. Each is split at random
+into private and holdout records (at most 1,000 of each), a generator releases as many as it was
+given, and every attack is asked about the same half of both. Reference records are half of the
+known ones of the holdout, or so many others. Each cell is the mean over splits with half of its
 interval of 95 %; the last column is the largest of the default attacks less the nearest record.
 """
 
@@ -94,13 +95,16 @@ def others() -> dict[str, Attack]:
     }
 
 
-def split(data: TabularDataset, generator: Generator, seed: int) -> dict[str, float]:
+def split(
+    data: TabularDataset, generator: Generator, seed: int, references: int
+) -> dict[str, float]:
     """AUC of every attack on one release."""
     size = min(MOST, len(data) // 2)
     order = np.random.default_rng(seed).permutation(len(data))
     private, holdout = data.take(order[:size]), data.take(order[size : 2 * size])
     released = generator(private, size, random_state=seed)
-    game = ObservedMIA(released, private, holdout, seed=seed)
+    more = data.take(order[2 * size :][:references]) if references else None
+    game = ObservedMIA(released, private, holdout, reference=more, seed=seed)
     attacks = {type(one).__name__: one for one in default_attacks(game.game.setting)}
     found: dict[str, float] = {}
     for name, attack in {**attacks, **others()}.items():
@@ -129,6 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--table", nargs="+", choices=[*BUNDLED, "clinic", *PUBLIC])
     parser.add_argument("--generator", nargs="+", default=["cart", "network", "copula", "smote"])
     parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--reference", type=int, default=0)
     asked = parser.parse_args(arguments)
     public = [
         name for name, file in PUBLIC.items() if asked.folder and (asked.folder / file).exists()
@@ -138,7 +143,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         data = table(name, asked.folder)
         for kind in asked.generator:
             start = time.process_time()
-            rows = [split(data, GENERATORS[kind](), seed) for seed in range(asked.splits)]
+            rows = [
+                split(data, GENERATORS[kind](), seed, asked.reference)
+                for seed in range(asked.splits)
+            ]
             if not header:
                 print(f"| table | generator | {' | '.join(rows[0])} | CPU s |", flush=True)
                 header = True
