@@ -60,21 +60,42 @@ def naive_log_density(
                 log += (kernel.same if missing[0] == missing[1] else kernel.other)[place]
                 if not any(missing):
                     log -= 0.5 * ((float(left) - float(right)) / kernel.widths[number]) ** 2
+                if kernel.values and left == right and not any(missing):
+                    log += kernel.same[len(kernel.same) - len(kernel.values) + number]
                 number += 1
             values.append(log)
         found.append(np.logaddexp.reduce(values) - np.log(len(data)))
     return np.array(found)
 
 
+@pytest.mark.parametrize("atoms", [False, True])
 @pytest.mark.parametrize("few", [0, 16])
-def test_densities_are_those_of_the_definition(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_densities_are_those_of_the_definition(
+    few: int, atoms: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tapas.attacks.tables._mixed_kernel.FEW_CATEGORIES", few)
     monkeypatch.setattr("tapas.attacks.tables._mixed_kernel.PAIRS_AT_ONCE", 40)
     data, reference = mixed_table(17, 1, missing=0.2), mixed_table(13, 2, missing=0.2)
     targets = mixed_table(7, 3, missing=0.2)
-    kernel = MixedKernel.between(data, reference)
+    kernel = MixedKernel.between(data, reference, atoms=atoms)
+    assert len(kernel.values) == (7 if atoms else 0)
     expected = naive_log_density(kernel, targets, data)
     assert kernel.log_density(targets, data) == pytest.approx(expected, rel=1e-9)
+
+
+def test_an_atom_weighs_as_much_as_its_value_is_rare_among_its_neighbours() -> None:
+    description = DataDescription([{"name": "x", "type": "real"}], "line")
+    heap, spread = np.zeros(1000), np.arange(1000.0)
+    for values, expected in ((heap, np.log(2)), (spread, None)):
+        data = TabularDataset(values[:, None], description)
+        kernel = MixedKernel.between(data, data, 0.5, atoms=True)
+        if expected is None:
+            # Two uniform numbers and a Gaussian of half of their standard deviation.
+            width = 0.5 / np.sqrt(12)
+            near = width * np.sqrt(2 * np.pi) - 2 * width**2 * (1 - np.exp(-0.5 / width**2))
+            expected = np.log1p(near * 1000)
+        assert kernel.same[-1] == pytest.approx(expected, rel=2e-3)
+        assert kernel.other[-1] == 0
 
 
 def test_the_kernel_of_a_category_sums_to_one() -> None:

@@ -14,6 +14,7 @@ from mixed_tables import (
 )
 
 from tapas.attacks import ClosestDistanceMIA, EnsembleAttack, NearnessAttack, SubsetAttack
+from tapas.attacks.tables._column_values import ColumnValues
 from tapas.attacks.tables._nearness import STEEPNESS, nearness
 from tapas.audit import Audit
 from tapas.compat import AttackDoors
@@ -49,7 +50,21 @@ def test_nearness_agrees_with_loops_over_records() -> None:
         rows = released.copy().data.iterrows()
         apart = np.array([naive_distance(record, row, spreads) for _, row in rows])
         densities = [np.log(np.exp(-b * apart).sum()) for b in STEEPNESS]
-        np.testing.assert_allclose(found[number], [-apart.min(), *densities], rtol=1e-4)
+        np.testing.assert_allclose(found[number, :4], [-apart.min(), *densities], rtol=1e-4)
+
+
+def test_numbers_that_return_are_near_and_tables_without_any_are_as_before() -> None:
+    released, records = mixed_table(40, seed=1), mixed_table(6, seed=2)
+    cells = ColumnValues.between(released, released)
+    logs = cells.log_densities(records, released) + np.log(cells.ranges)[:, None]
+    np.testing.assert_allclose(nearness(records, released)[:, 4], logs.sum(axis=0), rtol=1e-5)
+    marks = ["sex", "ward"]
+    assert nearness(records.view(marks), released.view(marks)).shape == (6, 4)
+    # Every number of a record comes back, each in another row.
+    frame = released.copy().data
+    shifted = {name: np.roll(frame[name], n) for n, name in enumerate(frame)}
+    mixed = TabularDataset(pd.DataFrame(shifted), released.description)
+    assert nearness(released, mixed)[:, 4].min() > nearness(records, mixed)[:, 4].max()
 
 
 def test_an_empty_release_is_near_nobody() -> None:

@@ -8,7 +8,9 @@ import numpy as np
 from tapas.attacks._criteria import CriterionLike
 from tapas.attacks._masked_targets import table_briefing
 from tapas.attacks._threshold import TrainableThresholdAttack
+from tapas.attacks.tables._column_values import ColumnValues
 from tapas.attacks.tables._mixed_kernel import MixedKernel
+from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError
 from tapas.game import Briefing, Kind, Release
 
@@ -30,7 +32,10 @@ class DOMIAS(TrainableThresholdAttack):
         ``log p_s(target) - log p_ref(target)``; minus infinity where the release is empty. Both
         are kernel densities over all columns at once, with the same bandwidths: Gaussian for
         numbers and ranks, Aitchison and Aitken's for categories, a missing value being a
-        category of its own. There is no covariance matrix that could be singular.
+        category of its own. There is no covariance matrix that could be singular. Where there are
+        numbers, equal ones weigh more than near ones, and the score is the logarithm of the mean
+        of two ratios: this one, and the product of those of single columns, which tells where
+        a mechanism gives values that the data had, whatever stands beside them.
     Reference
         van Breugel et al. (2023), "Membership inference attacks against synthetic data through
         overfitting detection", AISTATS; the densities are our own.
@@ -42,7 +47,8 @@ class DOMIAS(TrainableThresholdAttack):
     bandwidth : float, optional
         Width b of the kernels, above 0 and at most 1: b standard deviations for a number, a share
         of b squared drawn at random for a category. By default half of Scott's rule,
-        ``n ** (-1 / (d + 4)) / 2`` for d columns and the smaller of the two tables.
+        ``n ** (-1 / (d + 4)) / 2`` for d columns and the smaller of the two tables. Where it is
+        given, the score is the ratio of the two kernel densities and nothing else.
     label : str, optional
     """
 
@@ -69,8 +75,18 @@ class DOMIAS(TrainableThresholdAttack):
         targets, reference = about.targets, about.reference(self.label)
         if len(synthetic) == 0:
             return np.full(len(targets), -np.inf)
-        kernel = MixedKernel.between(synthetic, reference, self.bandwidth)
-        return kernel.log_density(targets, synthetic) - kernel.log_density(targets, reference)
+        several = self.bandwidth is None and _has_numbers(synthetic)
+        kernel = MixedKernel.between(synthetic, reference, self.bandwidth, atoms=several)
+        together = kernel.log_density(targets, synthetic) - kernel.log_density(targets, reference)
+        if not several:
+            return together
+        single = ColumnValues.between(synthetic, reference)
+        values = single.log_ratio(targets, synthetic, reference)
+        return np.logaddexp(together, values) - np.log(2)
+
+
+def _has_numbers(data: TabularDataset) -> bool:
+    return any(not column.is_one_hot for column in data.table.columns)
 
 
 def _checked_bandwidth(bandwidth: float | None) -> float | None:

@@ -27,8 +27,8 @@ class GenLRA(TrainableThresholdAttack):
         given.
     Score
         ``sum over the k nearest released y of log(1 + K(target, y) / sum_r K(r, y))`` over
-        reference records r, K being the kernel of `DOMIAS`: the log-likelihood ratio of kernel
-        densities with and without the target, up to a constant.
+        reference records r, K being the kernel that `DOMIAS` has for a given bandwidth: the
+        log-likelihood ratio of kernel densities with and without the target, up to a constant.
     Reference
         Ward, Wang and Cheng (2025), "Privacy auditing synthetic data release through local
         likelihood attacks", arXiv:2508.21146.

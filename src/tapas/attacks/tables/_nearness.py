@@ -1,4 +1,4 @@
-"""How near a release comes to each target: the nearest record, and densities of three widths."""
+"""How near a release comes to each target: as a whole, and value by value."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,6 +8,7 @@ import numpy as np
 from tapas.attacks._base import Attack
 from tapas.attacks._masked_targets import table_briefing, with_each_value
 from tapas.attacks._shared_discriminant import SharedScorer, learn_shared
+from tapas.attacks.tables._column_values import ColumnValues
 from tapas.datasets import EncodedTable, TabularDataset
 from tapas.game import Board, Briefing, Needs, Release, Samples, ValueObserver
 
@@ -16,6 +17,7 @@ __all__ = ["NearnessAttack"]
 RIDGE = 1e-3
 STEEPNESS = (1.0, 2.0, 4.0)
 PAIRS_AT_ONCE = 1 << 21
+NOWHERE = 25.0  # minus the log-density of a number where nothing was released
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,9 @@ class NearnessAttack(Attack):
         released record and of ``log sum over released y of exp(-b distance(target, y))`` for b =
         1, 2, 4, each beside its mean in training releases without the target. The distance is 1
         for each category that differs, and for numbers the difference in standard deviations of
-        the release, at most 1.
+        the release, at most 1. Where there are numbers, the sum over them of their log-densities
+        in the release (those of `DOMIAS`, column by column) is one more: mechanisms give values
+        that the data had, whatever they put beside them.
     Reference
         Our own; see Houssiau et al. (2022), arXiv:2211.06550, and van Breugel et al. (2023).
 
@@ -75,7 +79,26 @@ class NearnessAttack(Attack):
 
 
 def nearness(records: TabularDataset, released: TabularDataset) -> np.ndarray:
-    """Minus the least distance, and the log of the density at each width, (records, 4)."""
+    """Minus the least distance, the log of the density at each width, and that of numbers.
+
+    The last is there where the table has numbers, (records, 4 or 5).
+    """
+    whole = _nearness_of_rows(records, released)
+    if all(column.is_one_hot for column in released.table.columns):
+        return whole
+    return np.concatenate([whole, _familiarity(records, released)[:, None]], axis=1)
+
+
+def _familiarity(records: TabularDataset, released: TabularDataset) -> np.ndarray:
+    """Sum over numbers of the log of their density in the release, in units of its range."""
+    cells = ColumnValues.between(released, released)
+    if len(released) == 0:
+        return np.full(len(records), -NOWHERE * len(cells.ranges), dtype=np.float32)
+    logs = cells.log_densities(records, released) + np.log(cells.ranges)[:, None]
+    return logs.sum(axis=0).astype(np.float32)
+
+
+def _nearness_of_rows(records: TabularDataset, released: TabularDataset) -> np.ndarray:
     found = np.empty((len(records), 1 + len(STEEPNESS)), dtype=np.float32)
     if len(released) == 0:
         found[:] = -np.outer(

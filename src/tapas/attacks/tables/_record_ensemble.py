@@ -9,7 +9,9 @@ from tapas.attacks._base import Attack
 from tapas.attacks._criteria import Criterion
 from tapas.attacks._masked_targets import table_briefing
 from tapas.attacks.tables._column_cells import ColumnCells, column_sets, count_equal
+from tapas.attacks.tables._column_values import ColumnValues, log_shares
 from tapas.attacks.tables._mixed_space import MixedSpace
+from tapas.attacks.tables._numeric_parts import NumericParts
 from tapas.datasets import TabularDataset
 from tapas.errors import IncompatibleAttackError
 from tapas.game import Board, Briefing, Needs, Release
@@ -20,7 +22,7 @@ NEIGHBOURS = 5
 ORDERS = (2, 3, 4)
 SETS = 30  # of columns, of each order
 FOLDS = 5
-LOOKS = 7 + len(ORDERS)
+LOOKS = 10 + len(ORDERS)
 PENALTY = 10.0
 
 
@@ -39,7 +41,10 @@ class RecordEnsembleAttack(Attack):
         record, mixed and Hamming's, and to the five nearest, the ratio of the first two, the same
         beside the reference, and the mean over sets of 2, 3 and 4 columns of
         ``log((c + 1/2) / (c_ref n / n_ref + 1/2))`` with c the number of released records that
-        agree with the target on the set.
+        agree with the target on the set; and three of single columns, each summed over columns:
+        the same with the equal numbers of one column, how much denser a number lies in the
+        release than in the reference (see `DOMIAS`), and how much larger the share of a
+        category is.
     Reference
         Wolpert (1992), "Stacked generalization", Neural Networks 5; van Breugel et al. (2023).
 
@@ -66,8 +71,8 @@ class RecordEnsembleAttack(Attack):
         targets, reference = about.targets, about.reference(self.label)
         if len(synthetic) == 0:
             return np.zeros((len(targets), LOOKS))
-        near, agreeing = (look(targets, synthetic, reference) for look in (_nearness, _agreement))
-        return np.stack([*near, *agreeing], axis=1)
+        looks = (look(targets, synthetic, reference) for look in (_nearness, _agreement, _values))
+        return np.stack([one for several in looks for one in several], axis=1)
 
     def fit(self, board: Board, *, rng: np.random.Generator) -> "RecordScorer":
         """Weigh the looks; the threshold is chosen on records that had no part in it."""
@@ -156,3 +161,19 @@ def _agreement(
             logs += np.log((count_equal(asked, mine) + 0.5) / (expected + 0.5))
         found.append(logs / len(sets))
     return found
+
+
+def _values(
+    targets: TabularDataset, synthetic: TabularDataset, reference: TabularDataset
+) -> list[np.ndarray]:
+    """How much more often the release has the values of the target, whatever is beside them."""
+    columns, tables = ColumnValues.between(synthetic, reference), (synthetic, reference)
+    dense, others = (columns.log_densities(targets, table).sum(axis=0) for table in tables)
+    common, elsewhere = (log_shares(targets, table).sum(axis=0) for table in tables)
+    share = len(synthetic) / len(reference)
+    equal = np.zeros(len(targets))
+    asked, *held = (NumericParts.of(table).numbers for table in (targets, *tables))
+    for numbers, mine, theirs in zip(asked, *held, strict=True):
+        counts, expected = count_equal(numbers, mine), count_equal(numbers, theirs) * share
+        equal += np.log((counts + 0.5) / (expected + 0.5))
+    return [equal, dense - others, common - elsewhere]
