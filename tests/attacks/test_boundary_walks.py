@@ -1,14 +1,18 @@
 """Distances to a boundary that only labels show, against a plane and naive twins."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from model_boards import RNG, overfitted, seen_in_test
 from sklearn.tree import DecisionTreeClassifier
 
+from tapas.attacks.models import _boundary_walk, _noise_robustness
 from tapas.attacks.models._boundary_walk import WalkPlan, boundary_distances, nearest_elsewhere
 from tapas.attacks.models._label_only import LabelOnlyMIA
+from tapas.attacks.models._label_queries import LabelQueries
 from tapas.errors import TapasWarning
-from tapas.models import as_model
+from tapas.models import Records, as_model
 from tapas.threat_models import ModelMIA
 
 
@@ -41,6 +45,31 @@ def test_nearest_points_of_another_class_equal_a_naive_twin() -> None:
         distances[pool_codes == code] = np.inf
         assert position == distances.argmin()
     assert (nearest_elsewhere(points, np.zeros(40), pool, np.zeros(60)) == -1).all()
+
+
+def test_the_nearest_is_the_same_by_parts_of_the_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = RNG(1)
+    points, pool = rng.standard_normal((40, 3)), rng.standard_normal((60, 3))
+    codes, pool_codes = rng.integers(0, 3, 40), rng.integers(0, 3, 60)
+    whole = nearest_elsewhere(points, codes, pool, pool_codes)
+    monkeypatch.setattr(_boundary_walk, "POOL_AT_ONCE", 21)
+    np.testing.assert_array_equal(nearest_elsewhere(points, codes, pool, pool_codes), whole)
+
+
+def test_images_are_walked_from_without_a_copy_of_them_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    for room, name in ((_boundary_walk, "NUMBERS_AT_ONCE"), (_boundary_walk, "POOL_AT_ONCE")):
+        monkeypatch.setattr(room, name, 100_000)
+    monkeypatch.setattr(_noise_robustness, "NUMBERS_AT_ONCE", 100_000)
+    X, y = RNG(0).integers(0, 256, (1_000, 1_000), dtype=np.uint8), np.arange(1_000) % 2
+    records = Records(X, y)
+    model = as_model(lambda rows: (rows[:, 0] > 128).astype(int), classes=[0, 1], outputs="labels")
+    asked = LabelQueries(model, records, None, records.encoding())
+    tracemalloc.start()
+    assert (asked.distances(30, RNG(1))[asked.right] > 0).all()
+    asked.robustness(2, RNG(1))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * X.nbytes  # all of them as points, once
 
 
 def test_a_boundary_that_cannot_be_found_is_reported_and_counted_as_neither() -> None:

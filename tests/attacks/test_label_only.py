@@ -1,3 +1,4 @@
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -5,6 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+from tapas.attacks.models import _own_models
 from tapas.attacks.models._label_only import LabelOnlyMIA, RightAndMore
 from tapas.attacks.models._own_models import FEWEST_RECORDS, NUM_OWN_MODELS, own_certainty
 from tapas.game import MEMBERSHIP, Address, Attack, Board, ModelBriefing, Release
@@ -71,6 +73,25 @@ def test_too_few_held_records_say_nothing_and_an_unseen_class_counts_as_unlikely
     found = certainty(Records(Z, np.full(len(z), 2)), Records(X, y))
     assert found.shape == (200, NUM_OWN_MODELS)
     np.testing.assert_allclose(found, np.log(0.01 / 0.99))
+
+
+def test_own_models_read_part_of_records_of_very_many_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_own_models, "MOST_PLACES", 60)
+    classes = np.arange(200) % 2
+    X = RNG(3).integers(0, 256, (200, 1_000), dtype=np.uint8)
+    X[:, :400] = np.minimum(X[:, :400], 120 + 130 * classes[:, None])
+    targets, held = Records(X[:100], classes[:100]), Records(X[100:], classes[100:])
+    assert (certainty(targets, held) > 0).mean() > 0.8
+    encoding = targets.encoding()
+    nothing = np.zeros(NUM_OWN_MODELS)
+    monkeypatch.setattr(_own_models, "_log_odds", lambda *_: nothing)
+    tracemalloc.start()
+    own_certainty(targets, classes[:100], held, classes[100:], encoding)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * X.nbytes  # all of them as points, once
 
 
 @pytest.mark.parametrize("method", ["boundary", "noise"])

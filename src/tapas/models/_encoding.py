@@ -210,6 +210,13 @@ class RecordEncoding:
                 )
         return points
 
+    def encode_some(self, X: Inputs, places: np.ndarray) -> np.ndarray:
+        """Return points at some places only, (records, places); numbers are not copied whole."""
+        if self._scales is None:
+            return self.encode(X)[:, places]
+        self._check_columns(X)
+        return np.asarray(X)[:, places].astype(np.float64) / self._scales[places]
+
     def decode(self, points: np.ndarray) -> Inputs:
         """Return the valid records nearest to points, as a frame or an array as learned."""
         if self._scales is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -187,9 +188,8 @@ class Records:
         """A 64-bit key per record; equal records (and labels) have equal keys."""
         frame = self.X if isinstance(self.X, pd.DataFrame) else pd.DataFrame(self.X)
         keys = np.zeros(len(self), dtype=np.uint64)
-        columns = [frame.iloc[:, position] for position in range(frame.shape[1])]
-        columns += [pd.Series(self.y)] if with_labels else []
-        for column in columns:
+        columns = (frame.iloc[:, position] for position in range(frame.shape[1]))
+        for column in chain(columns, [pd.Series(self.y)] if with_labels else []):
             keys = keys * np.uint64(0x9E3779B97F4A7C15) + _value_keys(column)
         return keys
 

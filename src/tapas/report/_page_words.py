@@ -371,6 +371,11 @@ def _size(findings: Findings) -> str:
     if findings.surest is not None:
         return _of_the_surest(findings.surest)
     if findings.shown_by_certificate:
+        if any(_leaks(one.shared) for one in findings.audited):
+            return (
+                "What shows the leak for certain is where attacks are surest: there they are right "
+                "too often for chance."
+            )
         return (
             "Over all thresholds the attacks do no better than guessing, but where they are "
             "surest they are right too often for chance."

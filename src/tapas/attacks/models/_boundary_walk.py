@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tapas.attacks.models._points import Points
+
 NUMBERS_AT_ONCE = 2_000_000
+POOL_AT_ONCE = 8_000_000  # numbers of points that the nearest are looked for among
 HALVINGS = 7
 STEP_TRIALS = 3
 REACH = 0.2  # radius of the directions tried, relative to the distance found so far
@@ -57,9 +60,9 @@ class WalkPlan:
 
 def boundary_distances(
     ask: Ask,
-    points: np.ndarray,
+    points: np.ndarray | Points,
     codes: np.ndarray,
-    starts: np.ndarray,
+    starts: np.ndarray | Points,
     plan: WalkPlan,
     project: Ask,
     *,
@@ -71,9 +74,9 @@ def boundary_distances(
     ----------
     ask : callable
         Class codes of points.
-    points, codes : ndarray (n, d), (n,)
+    points, codes : ndarray (n, d) or Points, ndarray (n,)
         Where to start from, and how the model classifies those points.
-    starts : ndarray (n, d)
+    starts : ndarray (n, d) or Points
         For each point one that is classified differently.
     plan : WalkPlan
     project : callable
@@ -188,22 +191,43 @@ def _stepped(
 
 
 def nearest_elsewhere(
-    points: np.ndarray, codes: np.ndarray, pool: np.ndarray, pool_codes: np.ndarray
+    points: np.ndarray | Points,
+    codes: np.ndarray,
+    pool: np.ndarray | Points,
+    pool_codes: np.ndarray,
 ) -> np.ndarray:
     """Position in the pool of the nearest point of another class, -1 where there is none."""
     nearest = np.full(len(points), -1)
     for code in np.unique(codes):
         mine = np.flatnonzero(codes == code)
         others = np.flatnonzero(pool_codes != code)
-        if len(others) == 0:
-            continue
-        squares = (pool[others] ** 2).sum(axis=1)
-        chunk = max(1, NUMBERS_AT_ONCE // len(others))
-        for first in range(0, len(mine), chunk):
-            rows = mine[first : first + chunk]
-            # The points' own squares are the same for all, so they do not decide.
-            nearest[rows] = others[np.argmin(squares - 2 * points[rows] @ pool[others].T, axis=1)]
+        least = np.full(len(mine), np.inf)
+        at_once = max(1, POOL_AT_ONCE // max(1, pool.shape[1]))
+        for start in range(0, len(others), at_once):
+            _take_nearer(points, mine, pool, others[start : start + at_once], nearest, least)
     return nearest
+
+
+def _take_nearer(
+    points: np.ndarray | Points,
+    mine: np.ndarray,
+    pool: np.ndarray | Points,
+    others: np.ndarray,
+    nearest: np.ndarray,
+    least: np.ndarray,
+) -> None:
+    """Write down which of the others are nearer to my points than the nearest so far."""
+    there = pool[others]
+    squares = (there**2).sum(axis=1)
+    chunk = max(1, NUMBERS_AT_ONCE // len(others))
+    for first in range(0, len(mine), chunk):
+        rows, so_far = mine[first : first + chunk], least[first : first + chunk]
+        # The points' own squares are the same for all, so they do not decide.
+        distances = squares - 2 * points[rows] @ there.T
+        found = distances.argmin(axis=1)
+        distance = distances[np.arange(len(rows)), found]
+        nearer = distance < so_far
+        nearest[rows[nearer]], so_far[nearer] = others[found[nearer]], distance[nearer]
 
 
 def _lengths(vectors: np.ndarray) -> np.ndarray:

@@ -57,7 +57,8 @@ class CertaintyMIA(BlackBoxMIA):
     Idea: to be sure of a record that any model is sure of says little; to be sure of one that
     others get wrong says that it was trained on. The attacker's own models, a linear one, a
     forest and boosting, are trained on the records that the attacker holds; each record is judged
-    by those that did not see it. They ask the audited model nothing.
+    by those that did not see it. They ask the audited model nothing. Of records of more than 500
+    numbers, such as images, they read 500, the same of all.
 
     Needs: scores, one query per record, known records or shadow models.
 

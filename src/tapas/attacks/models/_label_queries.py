@@ -8,6 +8,7 @@ import numpy as np
 from tapas.attacks.models._boundary_walk import WalkPlan, boundary_distances, nearest_elsewhere
 from tapas.attacks.models._noise_robustness import SCALES, noise_robustness
 from tapas.attacks.models._own_models import own_certainty
+from tapas.attacks.models._points import Points
 from tapas.game import ModelBriefing
 from tapas.models import Model, RecordEncoding, Records
 
@@ -53,16 +54,16 @@ class LabelQueries:
         return self.predicted == self.codes
 
     @cached_property
-    def points(self) -> np.ndarray:
+    def points(self) -> Points:
         """The records as points."""
-        return self.encoding.encode(self.targets.X)
+        return Points.of(self.targets, self.encoding)
 
     def robustness(self, draws: int, rng: np.random.Generator) -> np.ndarray:
         """Shares of noisy copies classified right, 0 where the record itself is not."""
         right = self.right
         shares = np.zeros((len(right), len(SCALES)))
         shares[right] = noise_robustness(
-            self._ask, self.points[right], self.codes[right], self.encoding, draws, rng=rng
+            self._ask, self.points.only(right), self.codes[right], self.encoding, draws, rng=rng
         )
         return shares
 
@@ -75,9 +76,9 @@ class LabelQueries:
         distances = np.where(right, np.nan, 0.0)
         distances[walked] = boundary_distances(
             self._ask,
-            self.points[walked],
+            self.points.only(walked),
             self.predicted[walked],
-            pool[starts[found]],
+            pool.only(starts[found]),
             WalkPlan.within(queries),
             self.encoding.project,
             rng=rng,
@@ -89,15 +90,16 @@ class LabelQueries:
         held_codes = None if self.held is None else self.model.codes_of(self.held.y)
         return own_certainty(self.targets, self.codes, self.held, held_codes, self.encoding)
 
-    def _starts(self) -> tuple[np.ndarray, np.ndarray]:
+    def _starts(self) -> tuple[np.ndarray, Points]:
         """For each record that is classified right, a pool point of another predicted class."""
         pool, pool_codes = self.points, self.predicted
         if self.held is not None and len(pool) < POOL_RECORDS:
             more = self.held.take(np.arange(min(len(self.held), POOL_RECORDS - len(pool))))
-            pool = np.concatenate([pool, self.encoding.encode(more.X)])
+            pool = Points.of(self.targets.concat(more), self.encoding)
             pool_codes = np.concatenate([pool_codes, self.model.predict_codes(more.X)])
         right = self.right
-        return nearest_elsewhere(self.points[right], self.predicted[right], pool, pool_codes), pool
+        mine = self.points.only(right)
+        return nearest_elsewhere(mine, self.predicted[right], pool, pool_codes), pool
 
     def _ask(self, points: np.ndarray) -> np.ndarray:
         return self.model.predict_codes(self.encoding.decode(points))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tapas.attacks.models._points import Points
 from tapas.models import RecordEncoding
 
 NUMBERS_AT_ONCE = 4_000_000
@@ -12,7 +13,7 @@ SCALES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 def noise_robustness(
     ask: Callable[[np.ndarray], np.ndarray],
-    points: np.ndarray,
+    points: np.ndarray | Points,
     codes: np.ndarray,
     encoding: RecordEncoding,
     draws: int,

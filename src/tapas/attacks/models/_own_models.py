@@ -10,6 +10,7 @@ from tapas.models import Classifier, RecordEncoding, Records
 
 FOLDS = 5
 MOST_RECORDS, MOST_BOOSTED = 5_000, 10_000
+MOST_PLACES = 500  # of a point: of images, which have thousands, so many drawn at random
 FEWEST_RECORDS = 50  # with fewer the models would say nothing
 CLIP = 0.01
 NUM_OWN_MODELS = 2  # a linear one and a forest: what is hard for one may be easy for the other
@@ -46,7 +47,8 @@ def own_certainty(
     found = np.zeros((len(targets), NUM_OWN_MODELS + boosting))
     if held is None or held_codes is None or len(held) < FEWEST_RECORDS:
         return found
-    held = held.take(np.arange(min(len(held), MOST_BOOSTED if boosting else MOST_RECORDS)))
+    most = MOST_BOOSTED if boosting else MOST_RECORDS
+    held = held if len(held) <= most else held.take(np.arange(most))
     held_codes = held_codes[: len(held)]
     points, held_points = _centred(targets, held, encoding)
     fold, held_fold = _folds(targets), _folds(held)
@@ -64,7 +66,12 @@ def own_certainty(
 def _centred(
     targets: Records, held: Records, encoding: RecordEncoding
 ) -> tuple[np.ndarray, np.ndarray]:
-    points, held_points = encoding.encode(targets.X), encoding.encode(held.X)
+    places = np.arange(encoding.width)
+    if encoding.width > MOST_PLACES:
+        same = np.random.default_rng(0)  # for all records and models
+        places = np.sort(same.permutation(places)[:MOST_PLACES])
+    points = encoding.encode_some(targets.X, places)
+    held_points = encoding.encode_some(held.X, places)
     centre, spread = held_points.mean(axis=0), held_points.std(axis=0)
     spread[spread == 0] = 1.0
     return (points - centre) / spread, (held_points - centre) / spread
