@@ -58,7 +58,7 @@ PUBLIC = {
         effective_epsilon_from_rates false_positive_rate inference_advantage
         inference_privacy_gain macro_auc mia_advantage precision privacy_gain recall
         roc_curve tpr_at_fpr true_positive_rate value_rates""",
-    "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS GATE_METRICS LEAKY_CONTROL LOW_FPR
+    "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS FAILURES GATE_METRICS LEAKY_CONTROL LOW_FPR
         MEASURES MOST_RECORDS PAGE_FILES SUBGROUP VALUE
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome Copies
@@ -131,7 +131,8 @@ PUBLIC = {
         ValueObserver as_array compare_sides fit_scorer judge learning_parts
         refuse_unfit run_coroutine scorer_about split_coins split_sides unfit""",
     "compat": """AttackDoors AttackLike GameThreatModel TargetViews ThreatModel
-        TrainableThreatModel Trained as_attack earlier_scorer needs_of with_failures
+        TrainableThreatModel Trained as_attack earlier_scorer judged_by_failures needs_of
+        told_by_failures with_failures
         without_failures""",
 }  # fmt: skip
 

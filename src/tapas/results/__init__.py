@@ -1,7 +1,13 @@
 """Outcomes of attacks and audits: frozen, with their metrics, readable from disk."""
 
 from tapas.results._audit_record import AuditRecord
-from tapas.results._audited_subject import LEAKY_CONTROL, AttackCrash, AuditedSubject, TrialFailure
+from tapas.results._audited_subject import (
+    FAILURES,
+    LEAKY_CONTROL,
+    AttackCrash,
+    AuditedSubject,
+    TrialFailure,
+)
 from tapas.results._changes import Change, RecordComparison, compare_records
 from tapas.results._claims import ClaimOutcome, judge_claim
 from tapas.results._constant import constant_scores
@@ -63,6 +69,7 @@ __all__ = [
     "ALL_METRICS",
     "CONFIDENCE",
     "DEFAULT_METRICS",
+    "FAILURES",
     "GATE_METRICS",
     "LEAKY_CONTROL",
     "LOW_FPR",
