@@ -69,7 +69,8 @@ PUBLIC = {
         RecordComparison RunState ScoreTable ShareAnswer SharesTold SummaryFacts TrialFailure
         Verdict append_verdict shares_told
         as_plain_list
-        compare_records constant_scores decide dropped_columns end_progress estimate exposed_people
+        compare_records constant_scores decide drawn_values_words
+        dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title holds_together judge_claim
         judge_records leak loosened_limits note_progress performance_table
         positive_predictive_value privacy_risk read_history record_facts risk_histogram
@@ -123,8 +124,8 @@ PUBLIC = {
         TorchTrainer Trainer TrainingPlan TrainingSets as_model classes_of_several decision_trees
         is_sparse is_texts parameter_summary predicts_numbers records_from_table with_targets""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
-        Compared CountsRightGuesses Game Goal Judgement Kind LearnsEach Ledger MethodObserver
-        ModelBriefing
+        Compared CountsRightGuesses DrawsValues Game Goal Judgement Kind LearnsEach Ledger
+        MethodObserver ModelBriefing
         Needs Observation Observer Phase Player PlaysConcurrently Relation Release Samples
         Scorer Setting StoredLedger TableBriefing TargetedScorer TellsLikelihood TellsMembers
         TellsSecrets Trial TrialPolicy Value

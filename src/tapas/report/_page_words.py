@@ -229,7 +229,7 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
             "interval": f"could show at most {rounded_down(findings.ceiling)}" if certified else "",
             "note": f"{_about(findings)}lower bound{_conditions(findings)}; higher is worse"
             if certified
-            else "no certificate possible",
+            else "no certificate",
         }
     )
     return found
@@ -460,7 +460,7 @@ def _missed_of_records(findings: Findings) -> str:
 def _certified(findings: Findings) -> str:
     epsilon = findings.certificate
     if epsilon is None:
-        return f"No epsilon can be certified: {findings.no_certificate}."
+        return f"No epsilon is certified: {findings.no_certificate}."
     played = f"{epsilon.relation} neighbours" if epsilon.relation else ""
     facts = [fact for fact in (played, epsilon.conditions) if fact]
     setting = f" ({', '.join(facts)})" if facts else ""

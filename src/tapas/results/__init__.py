@@ -13,6 +13,7 @@ from tapas.results._claims import ClaimOutcome, judge_claim
 from tapas.results._constant import constant_scores
 from tapas.results._copies import Copies
 from tapas.results._costs import Cost
+from tapas.results._drawn_values import drawn_values_words
 from tapas.results._estimate import Estimate, estimate
 from tapas.results._exposed_records import (
     MOST_RECORDS,
@@ -120,6 +121,7 @@ __all__ = [
     "compare_records",
     "constant_scores",
     "decide",
+    "drawn_values_words",
     "dropped_columns",
     "end_progress",
     "estimate",
