@@ -58,7 +58,7 @@ PUBLIC = {
         effective_epsilon_from_rates false_positive_rate inference_advantage
         inference_privacy_gain macro_auc mia_advantage precision privacy_gain recall
         roc_curve tpr_at_fpr true_positive_rate value_rates""",
-    "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS GATE_METRICS LEAKY_CONTROL LOW_FPR
+    "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS FAILURES GATE_METRICS LEAKY_CONTROL LOW_FPR
         MEASURES MOST_RECORDS PAGE_FILES SUBGROUP VALUE
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome Copies
@@ -69,7 +69,8 @@ PUBLIC = {
         RecordComparison RunState ScoreTable ShareAnswer SharesTold SummaryFacts TrialFailure
         Verdict append_verdict shares_told
         as_plain_list
-        compare_records constant_scores decide dropped_columns end_progress estimate exposed_people
+        compare_records constant_scores decide drawn_values_words
+        dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title holds_together judge_claim
         judge_records leak loosened_limits note_progress performance_table
         positive_predictive_value privacy_risk read_history record_facts risk_histogram
@@ -123,15 +124,16 @@ PUBLIC = {
         TorchTrainer Trainer TrainingPlan TrainingSets as_model classes_of_several decision_trees
         is_sparse is_texts parameter_summary predicts_numbers records_from_table with_targets""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
-        Compared CountsRightGuesses Game Goal Judgement Kind LearnsEach Ledger MethodObserver
-        ModelBriefing
+        Compared CountsRightGuesses DrawsValues Game Goal Judgement Kind LearnsEach Ledger
+        MethodObserver ModelBriefing
         Needs Observation Observer Phase Player PlaysConcurrently Relation Release Samples
         Scorer Setting StoredLedger TableBriefing TargetedScorer TellsLikelihood TellsMembers
         TellsSecrets Trial TrialPolicy Value
         ValueObserver as_array compare_sides fit_scorer judge learning_parts
         refuse_unfit run_coroutine scorer_about split_coins split_sides unfit""",
     "compat": """AttackDoors AttackLike GameThreatModel TargetViews ThreatModel
-        TrainableThreatModel Trained as_attack earlier_scorer needs_of with_failures
+        TrainableThreatModel Trained as_attack earlier_scorer judged_by_failures needs_of
+        told_by_failures with_failures
         without_failures""",
 }  # fmt: skip
 

@@ -204,7 +204,7 @@ def test_one_of_three_shares_of_the_training_data_is_inferred(tmp_path: Path) ->
     assert [gate.state for gate in decide(record).outcomes] == ["fail", "pass"]
     page = AuditPage(record).html()
     assert f"find out the share of Health = {value} (0.1, 0.5 or 0.9) in the training" in page
-    assert "the secret has more than two values" in page
+    assert "tapas certifies none for a secret of more than two values" in page
     assert "trains 24 such models on other records, with each share" in page
     told = shares_told(record.audited)
     assert [one.attack for one in told] == ["PropertyClassifier", "WhiteBoxPropertyClassifier"]

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from tapas.attacks import Attack, ClosestDistanceMIA
+from tapas.attacks import Attack, ClosestDistanceMIA, EnsembleAttack, GroundhogAttack
 from tapas.audit import Audit
 from tapas.datasets import TabularDataset, load_sample
+from tapas.errors import IncompatibleAttackError
 from tapas.generators import Generator
-from tapas.results import Gate, decide
+from tapas.report import AuditPage
+from tapas.results import FAILURES, Gate, decide, exposed_people
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -117,3 +119,48 @@ def test_an_attack_of_ones_own_methods_shows_nothing_for_certain_where_trials_fa
     summary = threat_model.test(attack, 40)
     assert len(summary) < 40
     assert summary.dependence == "unknown"
+
+
+def _crashing_game(targets: list[int]) -> TargetedMIA:
+    return TargetedMIA(
+        AuxiliaryDataKnowledge(DATA.drop_records(targets), num_training_records=20, seed=0),
+        DATA.get_records(targets),
+        BlackBoxKnowledge(CrashesFor(1.0, 0.0), 5),
+        seed=1,
+    )
+
+
+def test_a_mechanism_that_fails_for_a_member_alone_is_judged_by_its_failures() -> None:
+    attacks = [ClosestDistanceMIA()]
+    game = _crashing_game([0])
+    record = Audit(game, attacks, 20, 60, max_failures=80, gates=[Gate("auc", 0.6)]).run(n_jobs=1)
+    (summary,) = record.subjects[0].summaries
+    assert (summary.attack, summary.auc, summary.accuracy) == (FAILURES, 1.0, 1.0)
+    assert not record.subjects[0].crashes
+    assert decide(record).state == "fail"
+    words = " ".join(AuditPage(record).words)
+    assert "failed in 40 of 80 runs" in words
+    assert "hang together with the secret of 1 target ('0')" in words
+
+
+def test_others_are_attacked_where_failures_tell_of_one_target() -> None:
+    attacks = [ClosestDistanceMIA(), GroundhogAttack(), EnsembleAttack()]
+    audit = Audit(_crashing_game([0, 1, 2, 3, 4]), attacks, 40, 40, max_failures=100)
+    record = audit.run(n_jobs=1)
+    (subject,) = record.subjects
+    found = {(str(one.attack), str(one.target_id)) for one in subject.summaries}
+    names = [attack.label for attack in audit.attacks]
+    assert found == {(FAILURES, "0"), *((name, t) for name in names for t in "1234")}
+    assert not subject.crashes
+    (people,) = exposed_people(record)
+    assert people.table["target"].tolist()[0] == "0"
+    assert len(people.table) == 5
+    assert people.num_exposed == 1
+
+
+def test_training_says_that_failures_hang_together_with_the_secret() -> None:
+    threat_model = _crashing_game([0])
+    threat_model.policy = TrialPolicy(max_failures=200)
+    for attack in (ClosestDistanceMIA(), GroundhogAttack(), EnsembleAttack()):
+        with pytest.raises(IncompatibleAttackError, match="hang together with the secret"):
+            attack.train(threat_model, 40)

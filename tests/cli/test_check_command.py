@@ -154,3 +154,30 @@ def test_error_bars_are_told_before_the_start(
     code, out, errors = check(capsys, data=data, **values)
     assert code == 0, errors
     assert said in out
+
+
+@pytest.mark.parametrize(
+    ("goal", "words"),
+    [
+        ({"column": "Sex"}, "“Sex” that targets have are drawn with equal probabilities"),
+        (
+            {"column": "Sex", "values": ["female", "male"], "distribution": [0.9, 0.1]},
+            "“Sex” that targets have are drawn by probabilities: female 0.9, male 0.1.",
+        ),
+    ],
+)
+def test_it_is_said_by_which_probabilities_an_attribute_is_drawn(
+    capsys: pytest.CaptureFixture[str], goal: dict[str, Any], words: str
+) -> None:
+    code, out, _ = check(
+        capsys,
+        data={"sample": "census", "rows": 60},
+        generator={"use": "IndependentMarginals"},
+        knowledge={"records": 10},
+        goal={"attribute": goal},
+        attacks=["ClosestDistanceAIA"],
+        trials={"train": 10, "test": 10},
+        controls=False,
+    )
+    assert code == 0
+    assert words in out

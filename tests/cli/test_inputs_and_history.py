@@ -9,7 +9,14 @@ import yaml
 from tapas.cli._main import run
 from tapas.datasets import load_sample
 from tapas.errors import ConfigError, StoreError
-from tapas.results import Gate, read_history
+from tapas.results import (
+    AuditedSubject,
+    AuditRecord,
+    Gate,
+    append_verdict,
+    loosened_limits,
+    read_history,
+)
 
 
 @pytest.fixture
@@ -127,3 +134,21 @@ def test_a_release_that_got_worse_fails_the_comparison(place: Path) -> None:
     html = Path("tapas-comparison/leaky-vs-safe/comparison.html").read_text()
     assert "data.digest" not in html
     assert "inputs.release.file.sha256" in html
+
+
+def test_several_limits_on_one_measure_are_not_taken_for_relaxed_ones(tmp_path: Path) -> None:
+    def limited(*gates: Gate) -> AuditRecord:
+        return AuditRecord("T", {}, "f", 0, (AuditedSubject("G"),), gates=gates)
+
+    def people(limit: float, above: float = 0.6) -> Gate:
+        return Gate("exposed_people", limit, above=above)
+
+    first = limited(people(0.05), people(0.1), people(0.5), people(0.01, 0.9), Gate("auc", 0.6))
+    append_verdict(tmp_path, first)
+    assert loosened_limits(first, read_history(tmp_path)) == []
+    found = loosened_limits(limited(people(0.1), people(0.5, 0.9)), read_history(tmp_path))
+    assert [line.partition(" on 2")[0].partition(" on None")[0] for line in found] == [
+        "The limit on Share of people exposed (AUC above 0.6) is 0.1 now and was 0.05",
+        "The limit on Share of people exposed (AUC above 0.9) is 0.5 now and was 0.01",
+        "The limit of 0.6 on AUC, set",
+    ]

@@ -108,7 +108,7 @@ def test_three_files_end_in_a_report(place: Path, capsys: pytest.CaptureFixture[
     assert run(["release", *FILES, "--json", "v.json", "--junit", "v.xml"]) == 0
     out = capsys.readouterr().out
     assert "Report: released-run/report.html" in out
-    assert "No epsilon can be certified" in out
+    assert "No epsilon is certified" in out
     page = (place / "released-run" / "report.html").read_text(encoding="utf-8")
     assert "control: resampled records" in page
     record = AuditRecord.load("released-run")

@@ -18,6 +18,7 @@ from tapas.results import (
     MIAttackSummary,
     decide,
     estimate,
+    leak,
     summary_facts,
 )
 
@@ -98,3 +99,27 @@ def test_guesses_that_are_always_wrong_tell_as_much() -> None:
     turned = BinaryAIAttackSummary(labels, 1 - labels, sensitive_attribute="sex")
     (outcome,) = decide(record(turned), [Gate("accuracy_gain", 0.1)]).outcomes
     assert outcome.state == "fail"
+
+
+def test_it_is_known_where_values_are_drawn_by_known_probabilities() -> None:
+    labels = np.array(list("a" * 170 + "b" * 20 + "c" * 10))
+    always = many(labels, labels, chance=0.9)
+    facts = summary_facts(always, confidence=0.99)
+    assert (facts.chance, always.best_guess) == (0.9, 0.9)
+    assert facts.accuracy_gain.low == pytest.approx(facts.accuracy.low - 0.9)
+    assert facts.accuracy_gain.high == pytest.approx(0.1)
+    assert leak(facts)[0] > 0.5
+    assert AIAttackSummary.from_dict(always.to_dict()).best_guess == 0.9
+    assert many(labels, labels).best_guess == 0.85
+
+
+@pytest.mark.parametrize("prior", [(0.9, 0.05, 0.05), (0.4, 0.3, 0.3)])
+def test_its_interval_covers_where_the_best_guess_is_known(prior) -> None:
+    rng, told = np.random.default_rng(1), 0.3
+    truth, missed = told * (1 - max(prior)), 0
+    for _ in range(300):
+        labels = rng.choice(list("abc"), size=60, p=prior)
+        guesses = np.where(rng.random(60) < told, labels, "a")
+        found = estimate(GAIN, many(labels, guesses, chance=max(prior)), 0.95)
+        missed += not found.low <= truth <= found.high
+    assert missed / 300 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 300)

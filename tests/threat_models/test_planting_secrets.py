@@ -233,6 +233,7 @@ def test_the_prior_of_the_value_is_honoured(attribute: Factory, distribution: An
     possible = expected > 0
     assert counts[~possible].sum() == 0
     assert stats.chisquare(counts[possible], expected[possible]).pvalue > 1e-4
+    assert model.game.commonest_share == pytest.approx(expected.max() / 800)
 
 
 def test_the_briefing_hides_the_recorded_value(attribute: Factory, people: TabularDataset) -> None:

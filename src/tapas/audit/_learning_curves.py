@@ -23,7 +23,8 @@ def learning_curves(run: SubjectRun) -> tuple[LearningCurve, ...]:
     goal = run.player.game.goal
     if run.num_train < FEWEST_TRIALS or len(goal.values) != 2 or run.player.game.setting.test == 1:
         return ()
-    parts = [part for part in run.parts if part.attack.pools_targets and part.judged]
+    pooled = [part for part in run.parts if part.attack.pools_targets and part.judged]
+    parts = [part for part in pooled if part.targets == slice(None)]
     return tuple(curve for part in parts if (curve := _curve(run, part)) is not None)
 
 

@@ -14,7 +14,9 @@ from tapas.compat import (
     AttackDoors,
     GameThreatModel,
     TargetViews,
+    judged_by_failures,
     needs_of,
+    told_by_failures,
     with_failures,
     without_failures,
 )
@@ -31,9 +33,11 @@ from tapas.game import (
     Player,
     Scorer,
     TrialPolicy,
+    Value,
     judge,
     learning_parts,
     refuse_unfit,
+    scorer_about,
 )
 from tapas.metrics import column_aucs
 from tapas.results import AttackCrash, LabelInferenceAttackSummary, ScoreTable, TrialFailure
@@ -102,6 +106,7 @@ class SubjectRun:
         self.num_test = self._number("test", num_test)
         self.parts: list[Part] = []
         self._by_doors: list[AttackDoors] = []
+        self._told: dict[int, Value] = {}  # targets that are judged by failures
         self._stop: tuple[Phase, int] | None = None
         self.num_seen = 0
         self._began = time.monotonic()
@@ -120,6 +125,7 @@ class SubjectRun:
         observers = self.observers()
         learning = [attack for attack in observers if attack.needs.training]
         self._play("train", self.num_train, {one: observers[one] for one in learning})
+        self._told = told_by_failures(self.player, self.num_train)
         for attack, observer in observers.items():
             if not self._has_crashed(attack):
                 self._learn(attack, observer)
@@ -166,9 +172,35 @@ class SubjectRun:
                 board = self.player.board(observer, "train", self.num_train)
             except IncompatibleAttackError as error:
                 return self._note_crash(attack, _ALL, error)
+        if self._told and attack.needs.training:
+            return self._learn_untold(attack, observer, board)
         parts = learning_parts(attack, game)
         if len(parts) > 1 and self._learns_each(attack, observer, board):
             return
+        self._learn_parts(attack, observer, board, parts)
+
+    def _learn_untold(self, attack: AttackDoors, observer: Observer, board: Board) -> None:
+        """Learn about the targets that failures do not tell."""
+        number = len(self.player.game.target_labels)
+        left = [target for target in range(number) if target not in self._told]
+        if not attack.pools_targets:
+            parts = [slice(target, target + 1) for target in left]
+            return self._learn_parts(attack, observer, board, parts)
+        if not left:
+            return
+        known, self.parts = self.parts, []
+        self._learn_parts(attack, observer, board.of_targets(np.array(left)), [slice(None)])
+        learnt, self.parts = self.parts, known
+        for part in learnt:
+            for place, target in enumerate(left):
+                one = slice(place, place + 1)
+                scorer = scorer_about(part.scorer, one)
+                self.parts.append(Part(attack, observer, scorer, slice(target, target + 1)))
+
+    def _learn_parts(
+        self, attack: AttackDoors, observer: Observer, board: Board, parts: Sequence[slice]
+    ) -> None:
+        game = self.player.game
         limit = self.player.policy.attack_timeout
         task = LearningTask(attack, board, parts, game.fitting_rng(), limit)
         for targets, learnt in zip(parts, self._learnt(task), strict=True):
@@ -210,6 +242,8 @@ class SubjectRun:
                 if tell is not None:
                     tell(self._glimpse(int(share * count)))
         self._play("test", count, observers)
+        if self._told:
+            self.player.play("test", count)
         return self.judged(count)
 
     def _glimpse(self, count: int) -> list[str]:
@@ -254,6 +288,8 @@ class SubjectRun:
                 self._score(parts, position, count, found)
         for attack in self._by_doors:
             self._ask(attack, count, found)
+        for target, said in self._told.items():
+            found[target, len(self.attacks)] = judged_by_failures(self.player, count, target, said)
         return [found[key] for key in sorted(found)]
 
     def _score(self, parts: Sequence[Part], position: int, count: int, found: Summaries) -> None:
@@ -291,6 +327,8 @@ class SubjectRun:
         model = self.threat_model
         views = list(model) if isinstance(model, TargetViews) else [model]
         for number, view in enumerate(views):
+            if number in self._told and attack.needs.training:
+                continue
             try:
                 with guarded(self.player.policy.attack_timeout):
                     attack.train(view, self.num_train)

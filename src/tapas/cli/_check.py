@@ -20,6 +20,7 @@ def command(audit_file: Path, changes: tuple[str, ...]) -> None:
     from tapas.audit import load_audit
     from tapas.cli._carry_out import foreign_code, refuse_problems
     from tapas.cli._words import duration
+    from tapas.results import drawn_values_words
 
     with foreign_code():
         audit = load_audit(audit_file, changes)
@@ -33,6 +34,8 @@ def command(audit_file: Path, changes: tuple[str, ...]) -> None:
     for caution in dict.fromkeys(found.cautions):
         click.echo(f"Note: {' '.join(caution.split())}")
     click.echo(f"{audit_file} can run: {', '.join(attack.label for attack in audit.attacks)}")
+    for said in drawn_values_words(audit.asked()):
+        click.echo(said)
     if said := _who_is_judged(audit):
         click.echo(said)
     trials = audit.num_trials()

@@ -2,7 +2,12 @@
 
 from tapas.compat._attack import AttackDoors, Trained, needs_of
 from tapas.compat._earlier_core import earlier_scorer
-from tapas.compat._failed_trials import with_failures, without_failures
+from tapas.compat._failed_trials import (
+    judged_by_failures,
+    told_by_failures,
+    with_failures,
+    without_failures,
+)
 from tapas.compat._foreign_attack import AttackLike, as_attack
 from tapas.compat._game_threat_model import GameThreatModel
 from tapas.compat._target_views import TargetViews
@@ -18,7 +23,9 @@ __all__ = [
     "Trained",
     "as_attack",
     "earlier_scorer",
+    "judged_by_failures",
     "needs_of",
+    "told_by_failures",
     "with_failures",
     "without_failures",
 ]

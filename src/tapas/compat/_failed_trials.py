@@ -4,10 +4,75 @@ import copy
 
 import numpy as np
 
-from tapas.game import Address, Phase, Player, TellsSecrets, Value
-from tapas.results import Dependence, LabelInferenceAttackSummary, ScoreTable
+from tapas.errors import IncompatibleAttackError
+from tapas.game import Address, Board, Judgement, Phase, Player, TellsSecrets, Value
+from tapas.results import FAILURES, Dependence, LabelInferenceAttackSummary, ScoreTable
 
-__all__ = ["counting_failures", "with_failures", "without_failures"]
+__all__ = [
+    "counting_failures",
+    "judged_by_failures",
+    "refuse_told_by_failures",
+    "told_by_failures",
+    "with_failures",
+    "without_failures",
+]
+
+
+def told_by_failures(player: Player, count: int | None = None) -> dict[int, Value]:
+    """Targets whose secret was the same in all training trials that did not fail, and which.
+
+    In some that failed it was another: attacks have nothing to learn from, and more trials would
+    not help, for the failure itself tells the secret.
+    """
+    game, failed = player.game, _failed(player, "train", count)
+    came = [i for i in player.ledger.indices("train") if count is None or i < count]
+    if not failed or not came or game.setting.coins or not isinstance(game, TellsSecrets):
+        return {}
+    left = np.stack([player.ledger.outline("train", index).secrets for index in came])
+    lost, _ = _behind(game, player, "train", failed)
+    alike = (left == left[0]).all(axis=0) & (lost != left[0]).any(axis=0)
+    return {int(target): left[0, target].item() for target in np.flatnonzero(alike)}
+
+
+def judged_by_failures(
+    player: Player, count: int, target: int, said: Value
+) -> LabelInferenceAttackSummary:
+    """What the failures among the first `count` test trials tell of a target.
+
+    Of trials that do not fail, what all training trials had is `said`.
+    """
+    game, chosen = player.game, slice(target, target + 1)
+    came = [index for index in player.ledger.indices("test") if index < count]
+    trials = [player.ledger.outline("test", index) for index in came]
+    secrets = np.array([trial.secrets for trial in trials]) if trials else np.empty((0, target + 1))
+    secrets = secrets[:, chosen]
+    values = game.goal.values if len(game.goal.values) > 2 else (None,)
+    scores = np.tile([float(said == value) for value in values], (len(came), 1, 1))
+    board = Board(
+        values=scores if len(values) > 1 else scores[:, :, 0],
+        secrets=secrets,
+        groups=np.array([trial.group for trial in trials], dtype=int),
+        goal=game.goal,
+        judged=np.ones(1, dtype=bool),
+    )
+    judged = Judgement(board, board.values, np.full(secrets.shape, said, dtype=secrets.dtype))
+    table = ScoreTable.of_game(game, FAILURES, chosen, [judged])
+    return with_failures(table, player, count, chosen).summaries()[0]
+
+
+def refuse_told_by_failures(player: Player, targets: slice, attack: str) -> None:
+    """Refuse to learn where the failures themselves tell every secret."""
+    told = told_by_failures(player)
+    chosen = range(*targets.indices(len(player.game.target_labels)))
+    if not told or any(target not in told for target in chosen):
+        return
+    failed, came = len(_failed(player, "train")), len(player.ledger.indices("train"))
+    raise IncompatibleAttackError(
+        f"{attack} has nothing to learn from: of {failed + came} training trials {failed} failed, "
+        f"and in all {came} others the secret of target {player.game.target_labels[chosen[0]]} is "
+        f"{told[chosen[0]]!r}. Failures of the mechanism hang together with the secret, so that "
+        f"they tell it, and more trials do not help. An Audit judges such a target by them"
+    )
 
 
 def with_failures(table: ScoreTable, player: Player, count: int, targets: slice) -> ScoreTable:

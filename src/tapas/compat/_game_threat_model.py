@@ -13,7 +13,7 @@ import pandas as pd
 
 from tapas._validate import check_choice, check_count
 from tapas.compat._attack import AttackDoors, Trained, needs_of
-from tapas.compat._failed_trials import counting_failures
+from tapas.compat._failed_trials import counting_failures, refuse_told_by_failures
 from tapas.compat._foreign_attack import AttackLike, as_attack
 from tapas.compat._threat_model import TrainableThreatModel
 from tapas.datasets import TabularDataset
@@ -278,6 +278,9 @@ class GameThreatModel(TrainableThreatModel):
             board = self._observed(player, seen, "train", num_samples)
             if len(board) and not attack.pools_targets:
                 board, mine = board.of_targets(self._targets), slice(None)
+        if attack.needs.training:
+            learnt = slice(None) if attack.pools_targets else self._targets
+            refuse_told_by_failures(player, learnt, attack.label)
         scorer = scorer_about(fit_scorer(attack, board, self.game), mine)
         return Trained(self.briefing(), observer, scorer, self._is_about_one)
 

@@ -14,6 +14,7 @@ from tapas.game._playing import Player, TrialPolicy, run_coroutine
 from tapas.game._protocols import (
     Attack,
     CountsRightGuesses,
+    DrawsValues,
     Game,
     LearnsEach,
     Observer,
@@ -39,6 +40,7 @@ __all__ = [
     "Candidates",
     "Compared",
     "CountsRightGuesses",
+    "DrawsValues",
     "Game",
     "Goal",
     "Judgement",

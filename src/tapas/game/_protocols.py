@@ -17,6 +17,7 @@ from tapas.game._release import Release, Trial
 __all__ = [
     "Attack",
     "CountsRightGuesses",
+    "DrawsValues",
     "Game",
     "LearnsEach",
     "Observer",
@@ -182,6 +183,16 @@ class PlaysConcurrently(Protocol):
 
     async def play_concurrently(self, address: Address) -> Trial:
         """The trial at an address, giving way to others while the mechanism waits."""
+
+
+@runtime_checkable
+class DrawsValues(Protocol):
+    """A game that may draw values of an attribute by known probabilities, whoever it is about."""
+
+    @property
+    def commonest_share(self) -> float | None:
+        """Probability of the likeliest value, which is as often right as any guess without the
+        release can be; None where values are as they are."""
 
 
 @runtime_checkable

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tapas.report._page_numbers import counted
-from tapas.results import AuditRecord, dropped_columns
+from tapas.results import AuditRecord, drawn_values_words, dropped_columns
 
 __all__ = ["InputRow", "attacker_words", "input_rows", "inputs_sentences", "left_out_words"]
 
@@ -124,7 +124,7 @@ def attacker_words(record: AuditRecord) -> list[str]:
         trained = f"trains {shadows} models of the same kind" if shadows else "trains no models"
         return [f"{asks}{trained} to compare with.", _known(model)]
     if question.get("generator"):
-        return _about_generator(question.get("knowledge", {}))
+        return [*_about_generator(question.get("knowledge", {})), *drawn_values_words(question)]
     if question.get("imported"):
         return ["The attacker sees releases that somebody else made."]
     return ["This audit was put together in Python: the question, below, says what was known."]

@@ -4,11 +4,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tapas._validate import listing
 from tapas.report._page_cells import best_guess_words
 from tapas.report._page_copies import copies_sentences, with_copies
 from tapas.report._page_numbers import between, bound, counted, percent
 from tapas.results import (
     CONFIDENCE,
+    FAILURES,
     LOW_FPR,
     Finding,
     Findings,
@@ -100,6 +102,7 @@ def sentences(findings: Findings) -> list[str]:
         return [_nothing(findings)]
     found = [
         _attacked(findings),
+        *_told_by_failures(findings),
         *copies_sentences(findings.record.audited),
         _achieved(findings.best, _guessed_from_files(findings)),
         _beside_inputs(findings.best),
@@ -226,7 +229,7 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
             "interval": f"could show at most {rounded_down(findings.ceiling)}" if certified else "",
             "note": f"{_about(findings)}lower bound{_conditions(findings)}; higher is worse"
             if certified
-            else "no certificate possible",
+            else "no certificate",
         }
     )
     return found
@@ -270,6 +273,23 @@ def _attacked(findings: Findings) -> str:
         data = "training data" if findings.record.question.get("model") else "private data"
         aims = f"find out which records were in the {data}"
     return f"{counted(len(attacks), 'attack')} on {what} tried to {aims}, with {size} {unit} each."
+
+
+def _told_by_failures(findings: Findings) -> list[str]:
+    """Whose secret the failures of a mechanism tell, so that they are judged as an attack."""
+    said = []
+    for subject in findings.record.audited:
+        mine = [one.own for one in findings.audited if one.own.subject == subject.name]
+        told = [one.target for one in mine if one.attack == FAILURES]
+        if told:
+            runs = len(subject.failures) + sum(subject.trials.values())
+            said.append(
+                f"“{subject.name}” failed in {len(subject.failures):,} of {runs:,} runs, and its "
+                f"failures hang together with the secret of {counted(len(told), 'target')} "
+                f"({listing(told)}): in training all other runs had one secret, from which no "
+                "attack learns. There the failures themselves are judged as an attack."
+            )
+    return said
 
 
 def _were(count: int) -> str:
@@ -445,7 +465,7 @@ def _missed_of_records(findings: Findings) -> str:
 def _certified(findings: Findings) -> str:
     epsilon = findings.certificate
     if epsilon is None:
-        return f"No epsilon can be certified: {findings.no_certificate}."
+        return f"No epsilon is certified: {findings.no_certificate}."
     played = f"{epsilon.relation} neighbours" if epsilon.relation else ""
     facts = [fact for fact in (played, epsilon.conditions) if fact]
     setting = f" ({', '.join(facts)})" if facts else ""

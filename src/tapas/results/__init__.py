@@ -1,12 +1,19 @@
 """Outcomes of attacks and audits: frozen, with their metrics, readable from disk."""
 
 from tapas.results._audit_record import AuditRecord
-from tapas.results._audited_subject import LEAKY_CONTROL, AttackCrash, AuditedSubject, TrialFailure
+from tapas.results._audited_subject import (
+    FAILURES,
+    LEAKY_CONTROL,
+    AttackCrash,
+    AuditedSubject,
+    TrialFailure,
+)
 from tapas.results._changes import Change, RecordComparison, compare_records
 from tapas.results._claims import ClaimOutcome, judge_claim
 from tapas.results._constant import constant_scores
 from tapas.results._copies import Copies
 from tapas.results._costs import Cost
+from tapas.results._drawn_values import drawn_values_words
 from tapas.results._estimate import Estimate, estimate
 from tapas.results._exposed_records import (
     MOST_RECORDS,
@@ -63,6 +70,7 @@ __all__ = [
     "ALL_METRICS",
     "CONFIDENCE",
     "DEFAULT_METRICS",
+    "FAILURES",
     "GATE_METRICS",
     "LEAKY_CONTROL",
     "LOW_FPR",
@@ -113,6 +121,7 @@ __all__ = [
     "compare_records",
     "constant_scores",
     "decide",
+    "drawn_values_words",
     "dropped_columns",
     "end_progress",
     "estimate",

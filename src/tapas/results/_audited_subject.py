@@ -17,9 +17,18 @@ from tapas.results._share_answers import PropertyShares
 from tapas.results._storage import as_plain_list, checked
 from tapas.results._summary import AttackSummary
 
-__all__ = ["LEAKY_CONTROL", "SUBGROUP", "VALUE", "AttackCrash", "AuditedSubject", "TrialFailure"]
+__all__ = [
+    "FAILURES",
+    "LEAKY_CONTROL",
+    "SUBGROUP",
+    "VALUE",
+    "AttackCrash",
+    "AuditedSubject",
+    "TrialFailure",
+]
 
 LEAKY_CONTROL = "control: resampled records"  # the one that is known to leak
+FAILURES = "Failures of the mechanism"  # the attack that knows which trials failed, and no more
 SUBGROUP, VALUE = "by ", "value of "  # what names of columns about records begin with
 
 

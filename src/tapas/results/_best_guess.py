@@ -29,7 +29,12 @@ def _guesses(summary: "LabelInferenceAttackSummary") -> list[BoolArray]:
 
 
 def best_guess(summary: "LabelInferenceAttackSummary") -> float:
-    """Share of right guesses of the best guess without the release; NaN without trials."""
+    """Share of right guesses of the best guess without the release; NaN without trials.
+
+    It is known where the secrets were drawn by known probabilities, and else what the trials show.
+    """
+    if summary.chance is not None:
+        return summary.chance
     return max((float(right.mean()) for right in _guesses(summary)), default=float("nan"))
 
 
@@ -48,13 +53,13 @@ def accuracy_gain_interval(
     Assumes: independent trials, or records of one release. Guarantees: covers with probability
     `confidence`, whichever guess without the release is best: beside each of them the trials that
     one gets right and the other does not have exact limits, and all of these hold together. Where
-    models of all kinds are trained in turn, how common each secret is is no matter of chance, and
-    the limits are those of the accuracy.
+    secrets are drawn by known probabilities, or models of all kinds are trained in turn, how often
+    that guess is right is no matter of chance, and the limits are those of the accuracy.
     """
     if summary.dependence is Dependence.PAIRS or (turned and summary.secret_kind != "binary"):
         return None
     told = (summary.labels == summary.predictions) ^ turned
-    if summary.dependence is Dependence.UNRELATED:
+    if summary.dependence is Dependence.UNRELATED or summary.chance is not None:
         right, known = share(int(told.sum()), told.size, confidence), best_guess(summary)
         return Interval(right.low - known, right.high - known, right.value - known)
     guesses = _guesses(summary)

@@ -248,7 +248,7 @@ def _epsilon(
     summary: LabelInferenceAttackSummary, confidence: float, delta: float, family: str | None
 ) -> tuple[stats.EpsilonBound | None, str | None]:
     if not isinstance(summary, BinaryLabelInferenceAttackSummary):
-        return None, "the secret has more than two values"
+        return None, "tapas certifies none for a secret of more than two values"
     if summary.has_one_secret:
         return None, "all trials have the same secret"
     try:

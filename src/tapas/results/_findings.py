@@ -58,7 +58,7 @@ class Finding:
     @property
     def is_guessed_from_inputs(self) -> bool:
         """Whether inputs without the release tell more than always saying the commoner secret."""
-        if not self.is_binary:
+        if not self.is_binary or self.summary.inputs_alone is None:
             return False
         total = len(self.summary)
         return round(self.own.chance * total) > total - self.fewest_of_a_secret

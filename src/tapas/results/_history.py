@@ -13,6 +13,7 @@ from tapas.errors import StoreError
 from tapas.results._audit_record import AuditRecord
 from tapas.results._findings import Findings
 from tapas.results._gates import decide, gate_title
+from tapas.results._limits import Gate
 
 __all__ = ["append_verdict", "loosened_limits", "read_history", "repair_history"]
 
@@ -39,6 +40,7 @@ def append_verdict(folder: str | PathLike[str], record: AuditRecord) -> None:
         "limits": [
             {
                 "name": gate_title(outcome.gate),
+                "above": _above(outcome.gate),
                 "at_most": outcome.gate.at_most,
                 "confidence": outcome.gate.confidence,
                 "low": outcome.low if math.isfinite(outcome.low) else None,
@@ -104,23 +106,39 @@ def _whole(lines: list[str]) -> list[dict[str, Any]]:
 
 
 def loosened_limits(record: AuditRecord, history: tuple[dict[str, Any], ...]) -> list[str]:
-    """Limits of a record that were lower, or are gone, since a verdict in its folder."""
-    now = {gate_title(gate): gate.at_most for gate in record.gates}
-    strictest: dict[str, tuple[float, str, str]] = {}
+    """Limits of a record that were lower, or are gone, since a verdict in its folder.
+
+    Of several limits on the same, the lowest counts, now as then.
+    """
+    now: dict[tuple[str, float | None], float] = {}
+    for gate in record.gates:
+        name = gate_title(gate)
+        # Lines of earlier versions do not say above which AUC people were counted.
+        for key in {(name, None), (name, _above(gate))}:
+            now[key] = min(gate.at_most, now.get(key, math.inf))
+    strictest: dict[tuple[str, float | None], tuple[float, str, str]] = {}
     for entry in history:
         for limit in entry.get("limits", ()):
-            name, known = limit["name"], strictest.get(limit["name"])
+            key = limit["name"], limit.get("above")
+            known = strictest.get(key)
             if known is None or limit["at_most"] <= known[0]:
-                strictest[name] = (limit["at_most"], str(entry.get("finished")), limit["state"])
+                strictest[key] = (limit["at_most"], str(entry.get("finished")), limit["state"])
     said = []
-    for name, (limit, when, state) in strictest.items():
-        if name not in now:
-            said.append(f"The limit of {limit:g} on {name}, set on {when} ({state}), is gone.")
-        elif now[name] > limit:
+    for (name, above), (limit, when, state) in strictest.items():
+        what = name if above is None else f"{name} (AUC above {above:g})"
+        found = now.get((name, above))
+        if found is None:
+            said.append(f"The limit of {limit:g} on {what}, set on {when} ({state}), is gone.")
+        elif found > limit:
             said.append(
-                f"The limit on {name} is {now[name]:g} now and was {limit:g} on {when} ({state})."
+                f"The limit on {what} is {found:g} now and was {limit:g} on {when} ({state})."
             )
     return said
+
+
+def _above(gate: Gate) -> float | None:
+    """Above which AUC people are counted; of other limits their name says all."""
+    return gate.above if gate.metric == "exposed_people" else None
 
 
 def _lines(path: Path) -> list[str]:

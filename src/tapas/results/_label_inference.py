@@ -30,6 +30,7 @@ class TrialFacts(TypedDict, total=False):
     dependence: Dependence | str | None
     error_share: float
     inputs_alone: ArrayLike | None
+    chance: float | None
 
 
 class About(TrialFacts, total=False):
@@ -64,6 +65,9 @@ class LabelInferenceAttackSummary(AttackSummary):
         trials are added (`tapas.stats.look_share`).
     inputs_alone
         What the inputs tell of the secret without the release, like `scores`; None if unknown.
+    chance
+        How often the best guess without the release is right, where the secrets were drawn by known
+        probabilities; by default that is estimated from the trials.
     generator_info, attack_info, dataset_info, target_id
         Display names of the mechanism, the attack, the data and the target.
 
@@ -94,6 +98,7 @@ class LabelInferenceAttackSummary(AttackSummary):
         dependence: Dependence | str | None = None,
         error_share: float = 1.0,
         inputs_alone: ArrayLike | None = None,
+        chance: float | None = None,
         generator_info: object = "",
         attack_info: object = "",
         dataset_info: object = "",
@@ -112,6 +117,7 @@ class LabelInferenceAttackSummary(AttackSummary):
         self.relation = None if relation is None else check_choice(relation, "relation", RELATIONS)
         self.dependence = Dependence.stated(dependence, self.labels, self.groups)
         self.error_share = check_probability(error_share, "error_share")
+        self.chance = None if chance is None else check_probability(chance, "chance")
         self._describe(generator_info, attack_info, dataset_info, target_id)
 
     def _describe(
@@ -195,8 +201,10 @@ class LabelInferenceAttackSummary(AttackSummary):
 
     def _fields(self) -> dict[str, object]:
         alone = {} if self.inputs_alone is None else {"inputs_alone": self.inputs_alone}
+        known = {} if self.chance is None else {"chance": self.chance}
         return {
             **alone,
+            **known,
             "labels": self.labels,
             "predictions": self.predictions,
             "scores": self.scores,

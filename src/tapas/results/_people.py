@@ -8,9 +8,9 @@ import pandas as pd
 
 from tapas.metrics import column_aucs
 from tapas.results._audit_record import AuditRecord
-from tapas.results._audited_subject import SUBGROUP, AuditedSubject
+from tapas.results._audited_subject import FAILURES, SUBGROUP, AuditedSubject
 from tapas.results._estimate import Estimate
-from tapas.results._facts import facts_within
+from tapas.results._facts import facts_within, judged_summaries
 from tapas.results._findings import shared_by_audited
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.results._mean_area import mean_area
@@ -153,7 +153,17 @@ def _by_attack(subject: AuditedSubject) -> dict[str, list[BinaryLabelInferenceAt
     for summary in subject.summaries:
         if isinstance(summary, BinaryLabelInferenceAttackSummary) and summary.scores is not None:
             found.setdefault(str(summary.attack), []).append(summary)
-    return found
+    told = found.pop(FAILURES, [])
+    if not found:
+        return {FAILURES: told} if told else {}
+    order = list(dict.fromkeys(str(one.target_id) for one in judged_summaries(subject)))
+    return {attack: _joined(mine, told, order) for attack, mine in found.items()}
+
+
+def _joined(mine: list[Summary], told: list[Summary], order: list[str]) -> list[Summary]:
+    """What an attack says of each target; of those that failures tell of, what they say."""
+    by_target = {str(one.target_id): one for one in [*told, *mine]}
+    return [by_target[name] for name in order if name in by_target]
 
 
 def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> People | None:

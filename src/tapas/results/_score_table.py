@@ -6,7 +6,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tapas.errors import ConfigError
-from tapas.game import MEMBERSHIP, CountsRightGuesses, Game, Goal, Judgement, Relation, Value
+from tapas.game import (
+    MEMBERSHIP,
+    CountsRightGuesses,
+    DrawsValues,
+    Game,
+    Goal,
+    Judgement,
+    Relation,
+    Value,
+)
 from tapas.results._inference import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
 from tapas.results._label_inference import (
     About,
@@ -46,6 +55,8 @@ class ScoreTable:
         Whether each target was put into each release by a fair coin of its own.
     inputs_alone : ndarray, (targets,) or (targets, values), optional
         What the inputs tell of each secret without the release, where there is one release.
+    chance : float, optional
+        How often the best guess without the release is right, where secrets were drawn so.
     """
 
     scores: np.ndarray | None
@@ -60,6 +71,7 @@ class ScoreTable:
     data: str = ""
     coins: bool = False
     inputs_alone: np.ndarray | None = None
+    chance: float | None = None
 
     @classmethod
     def of_game(
@@ -80,6 +92,7 @@ class ScoreTable:
             data=game.data_label,
             coins=game.setting.coins,
             inputs_alone=game.inputs_alone,
+            chance=game.commonest_share if isinstance(game, DrawsValues) else None,
         )
         used = game.right_guesses_of if isinstance(game, CountsRightGuesses) else None
         return table if used is None else table._of_right_guesses(used[targets])
@@ -246,6 +259,7 @@ class ScoreTable:
             "dataset_info": self.data,
             "target_id": target_id,
             "inputs_alone": alone,
+            "chance": self.chance,
         }
         outcomes = (secrets, decisions, scores)
         if self.goal.kind == "membership":

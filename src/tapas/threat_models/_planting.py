@@ -192,6 +192,11 @@ class AttributePlanting(Planting):
         """How many targets there are."""
         return len(self.targets)
 
+    @property
+    def commonest_share(self) -> float:
+        """Probability of the likeliest value."""
+        return 1 / len(self.values) if self.distribution is None else max(self.distribution)
+
     @cached_property
     def variants(self) -> TabularDataset:
         """Every target with every value: row ``target * len(values) + value``."""

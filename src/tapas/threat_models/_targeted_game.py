@@ -33,6 +33,7 @@ from tapas.threat_models._mechanism_knowledge import (
     WhiteBoxKnowledge,
 )
 from tapas.threat_models._mechanism_runs import MechanismRun, finished
+from tapas.threat_models._planting import AttributePlanting
 from tapas.threat_models._row_keys import rows_within
 
 ROWS_WORTH_A_PROBE = 8
@@ -93,6 +94,12 @@ class TargetedGame(GameDefaults):
     def relation(self) -> Relation | None:
         """Which neighbours are played."""
         return self.data.relation if isinstance(self.data, PlantingLabeller) else None
+
+    @property
+    def commonest_share(self) -> float | None:
+        """Probability of the likeliest value of an attribute; None of other goals."""
+        planting = self.data.planting if isinstance(self.data, PlantingLabeller) else None
+        return planting.commonest_share if isinstance(planting, AttributePlanting) else None
 
     def _identity(self) -> Mapping[str, object]:
         return {"data": self.data, "mechanism": self.mechanism, "seed": self.seed}
