@@ -18,7 +18,7 @@ from tapas.attacks import ClosestDistanceMIA, EnsembleAttack, LossMIA
 from tapas.audit import Audit, StopEarly
 from tapas.datasets import TabularDataset, load_sample
 from tapas.generators import Raw
-from tapas.report import AuditPage, EffectiveEpsilonReport
+from tapas.report import AuditPage, EffectiveEpsilonReport, MIAttackReport
 from tapas.results import AuditRecord, Claim, Gate, decide
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
@@ -82,6 +82,7 @@ def _what_users_run(folder: Path) -> None:
         decide(record, GATES)
         AuditPage(record).html()
     summary = records[0].subjects[0].summaries[0]
+    MIAttackReport([summary], num_bootstrap=10)
     for split in (0.1, None):
         EffectiveEpsilonReport([summary], validation_split=split).publish(folder)
 

@@ -219,7 +219,7 @@ def test_the_mean_over_people_keeps_a_width_where_everybody_is_told_every_time()
     _, mean = mean_over_people(record(people).subjects[0], "ours", 0.95)
     for one in (found.mean, mean):
         assert (one.value, one.high) == (1, 1)
-        assert one.low == pytest.approx(0.025 ** (1 / 200))
+        assert one.low == pytest.approx(0.025 ** (1 / 100))  # of pairs of releases
 
 
 @pytest.mark.parametrize("area", [0.9, 0.99])

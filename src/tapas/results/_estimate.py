@@ -14,7 +14,7 @@ from tapas.stats import Dependence, Interval, percentile_interval, shared_confid
 if TYPE_CHECKING:
     from tapas.results._label_inference import LabelInferenceAttackSummary
 
-__all__ = ["Estimate", "estimate", "of_both_ways", "without_spread"]
+__all__ = ["Estimate", "estimate", "of_both_ways"]
 
 FEWEST_GROUPS = 10
 _FEWEST_RESAMPLES = 2000
@@ -117,11 +117,11 @@ def _bootstrapped(
     drawn = resampled_metrics(summary, number, {"it": measure}, rng=stream(_SEED))["it"]
     found = percentile_interval(drawn, value, confidence)
     if found.widened:
-        return without_spread(value, units, confidence, measure.limits)
+        return _without_spread(value, units, confidence, measure.limits)
     return Estimate(value, found.low, found.high)
 
 
-def without_spread(
+def _without_spread(
     value: float, units: int, confidence: float, limits: tuple[float, float] = (0.0, 1.0)
 ) -> Estimate:
     """Where all resamples agree: the limits of a share of as many units."""

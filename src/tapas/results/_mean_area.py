@@ -5,7 +5,7 @@ import math
 import numpy as np
 import scipy
 
-from tapas.results._estimate import Estimate, without_spread
+from tapas.results._estimate import Estimate
 
 __all__ = ["difference_of_means", "mean_area"]
 
@@ -17,11 +17,13 @@ def mean_area(mean: float, parts: np.ndarray, confidence: float) -> Estimate:
     -----
     Assumes: independent groups of releases. Guarantees: about `confidence` for the mean over the
     same people in other releases: DeLong's error with Student's t, of logits, so that it holds
-    near 1 as well.
+    near 1 as well. Where no group differs from the others, the ends are what independent pairs of
+    groups allow, none of which showed anything else.
     """
     off = _off(parts, confidence)
     if not 0 < mean < 1 or off == 0:
-        return without_spread(mean, len(parts), confidence)
+        room = 1 - (0.5 - confidence / 2) ** (1 / max(1, len(parts) // 2))
+        return Estimate(mean, max(0.0, mean - room), min(1.0, mean + room))
     logit = float(scipy.special.logit(mean))
     low, high = (scipy.special.expit(logit + way * off / (mean * (1 - mean))) for way in (-1, 1))
     return Estimate(mean, float(low), float(high))
