@@ -76,8 +76,8 @@ class RMIA(ReferenceAttack):
     Score: share of population pairs z with rho(x) / rho(z) > gamma, where rho = p_y / mean p_y
     over references, with p_y from a softmax at a temperature (the Taylor softmax that was published
     beside it needs logits, which probabilities fix only up to a constant); ties are broken by
-    rho(x). Offline the mean is ((1 + a) mean_out + (1 - a)) / 2. Population pairs are records on reference models
-    that were not trained on them.
+    rho(x). Offline the mean is ((1 + a) mean_out + (1 - a)) / 2. Population pairs are records on
+    reference models that were not trained on them.
 
     Reference: Zarifzadeh, Liu and Shokri (2024).
 
