@@ -167,3 +167,12 @@ def test_misses_are_counted_only_among_many_intervals() -> None:
     few, many = (AuditPage(record(*[judged(attack=f"A{i}") for i in range(n)])) for n in (2, 20))
     assert "one in twenty misses" not in few.html()
     assert "of 20 intervals, about one in twenty misses" in many.html()
+
+
+def test_it_is_said_where_the_exposed_stand_at_the_other_end() -> None:
+    for strength, said in ((2.0, False), (-2.0, True)):
+        found = record(judged(strength), records=columns())
+        (exposed,) = exposed_records(Findings(found))
+        assert exposed.ranks_members_last is said
+        page = AuditPage(found).html()
+        assert ("the most exposed stand at the other end" in page) is said

@@ -268,3 +268,11 @@ def test_repr_says_what_was_attacked():
         "MIAttackSummary(dataset='Texas', target_id=7, generator='Raw', "
         "attack='Groundhog', 5 trials)"
     )
+
+
+@pytest.mark.parametrize("labels", [[0, 2, 1], ["in", "out", "in"], [0.5, 1.0, 0.0]])
+def test_memberships_are_true_or_false(labels: list[object]) -> None:
+    with pytest.raises(ConfigError, match="labels of membership must be True or False"):
+        MIAttackSummary(labels, [1, 0, 1])
+    with pytest.raises(ConfigError, match="predictions of membership"):
+        MIAttackSummary([1, 0, 1], labels)

@@ -1,16 +1,23 @@
 """Whether a leak is found at all is one statement, whatever could have shown it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from tapas.errors import TapasWarning
 from tapas.report import AuditPage
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
+    Claim,
+    Finding,
     Findings,
+    Gate,
     MIAttackSummary,
     decide,
     holds_together,
+    summary_facts,
 )
 
 
@@ -39,8 +46,9 @@ def test_one_measure_alone_does_not_make_the_verdict() -> None:
     assert findings.verdict_confidence == pytest.approx(0.975)
     assert not findings.leaks
     words = " ".join(AuditPage(found).words)
-    assert "No attack did reliably better than guessing" in words
-    assert "One measure by itself excludes guessing with 95% confidence" in words
+    assert words.startswith("Not settled: The AUC by itself excludes guessing with 95%")
+    assert "more trials would settle whether anything leaks" in words
+    assert "No attack did reliably better" not in words
     assert any("97.5%" in sentence for sentence in holds_together(findings, decide(found)))
 
 
@@ -54,3 +62,43 @@ def test_where_a_certificate_alone_shows_the_leak_other_measures_are_not_said_to
     words = " ".join(AuditPage(found).words)
     assert "no better than guessing" not in words
     assert "What shows the leak for certain is where attacks are surest" in words
+
+
+def test_a_row_certifies_no_less_than_all_rows_together() -> None:
+    """A bound at a stricter confidence may be larger; a row shows whichever is."""
+    labels = np.tile([1, 0], 20)
+    summary = MIAttackSummary(labels, labels, labels * 1.0)
+    lax, strict = (replace(summary_facts(summary), confidence=level) for level in (0.95, 0.999))
+    assert Finding(summary, lax, strict).epsilon == lax.epsilon
+    assert Finding(summary, strict, lax).epsilon == lax.epsilon
+
+
+def test_a_contradicted_claim_does_not_stand_beside_no_leak() -> None:
+    labels = np.tile([1, 0], 200)
+    for seed in range(200):
+        scores = np.random.default_rng(seed).normal(size=400) + 0.35 * labels
+        found = record(scores, labels)
+        findings = Findings(found)
+        if findings.epsilon > 0 and not findings.found_by_attack:
+            break
+    claimed = AuditRecord("A", {}, "f", 0, found.subjects, claim=Claim(0.0))
+    words = " ".join(AuditPage(claimed).words)
+    assert words.startswith("Claim contradicted")
+    assert "by itself excludes guessing with 95% confidence" in words
+    assert "No attack did reliably better" not in words
+    page = AuditPage(claimed).html()
+    assert "fails only if the claimed guarantee is contradicted" in page
+    assert "all 1 audited" not in page
+
+
+def test_missing_scores_are_told_by_attack_and_a_gate_gives_one_reason() -> None:
+    labels, scores = np.tile([1, 0], 20), np.linspace(0, 1, 40)
+    scores[:7] = np.nan
+    summary = MIAttackSummary(labels, np.zeros(40, int), scores, "G", "Nans", "D", "7")
+    found = AuditRecord("A", {}, "f", 0, (AuditedSubject("G", "audited", (summary,)),))
+    words = " ".join(AuditPage(found).words)
+    with pytest.warns(TapasWarning, match="AUC of Nans against target 7 is NaN: 7 of its 40"):
+        assert np.isnan(summary.auc)
+    assert "Warning: Nans gave no score (NaN) in 7 of 40 trials of G" in words
+    (outcome,) = decide(found, [Gate("precision", 0.9)]).outcomes
+    assert outcome.words == "precision is not defined for Nans on target 7 (no guess was positive)"

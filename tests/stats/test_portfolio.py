@@ -373,3 +373,8 @@ def test_a_bound_that_others_exceed_is_not_made_exact_and_nothing_else_changes()
     assert buehler_epsilon(*counts, 0.05, 0.0, exact - 1e-9) == exact
     assert buehler_epsilon(*counts, 0.05, 0.0, exact + 0.1) in (0.0, exact)
     assert buehler_epsilon(*counts, 0.05, 0.0, 2 * exact) == 0.0
+
+
+def test_a_certificate_is_shown_without_its_masks_of_trials() -> None:
+    found = certificate(summary(*responses(np.random.default_rng(0), 500)))
+    assert len(repr(found)) < 600

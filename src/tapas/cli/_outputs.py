@@ -16,16 +16,16 @@ from tapas.results import (
     AuditRecord,
     ClaimOutcome,
     Estimate,
+    Finding,
     Findings,
     RecordComparison,
-    SummaryFacts,
     Verdict,
     as_plain_list,
     constant_scores,
     exposed_people,
     exposed_records,
     holds_together,
-    record_facts,
+    missing_scores,
     risk_histogram,
     shares_told,
     with_ratio,
@@ -68,7 +68,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
             one.name: dict(zip(("members", "non_members"), one.left_out, strict=True))
             for one in record.audited
         },
-        "results": [_facts(facts) for facts in record_facts(record)],
+        "results": [_facts(finding) for finding in Findings(record).all],
         "people": _people(record),
         "records": _records(record),
         "exposure_map": {
@@ -85,7 +85,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "shares": [told.to_dict() for told in shares_told(record.audited)],
         "performance": {one.name: _performance(one) for one in record.audited},
         "holds_together": holds_together(Findings(record), verdict),
-        "cautions": constant_scores(record),
+        "cautions": [*constant_scores(record), *missing_scores(record)],
         "crashes": [
             {"subject": subject.name, "attack": crash.attack, "message": crash.message}
             for subject in record.subjects
@@ -213,7 +213,8 @@ def _clean(text: str) -> str:
     return _NOT_IN_XML.sub("\ufffd", text)
 
 
-def _facts(facts: SummaryFacts) -> dict[str, Any]:
+def _facts(finding: Finding) -> dict[str, Any]:
+    facts, bound = finding.own, finding.epsilon
     return {
         "subject": facts.subject,
         "role": facts.role,
@@ -222,8 +223,8 @@ def _facts(facts: SummaryFacts) -> dict[str, Any]:
         "trials": facts.trials,
         "dependence": str(facts.dependence),
         **{m.fact: _estimate(facts.measured(m.fact)) for m in MEASURES if m.fact},
-        "epsilon_at_least": None if facts.epsilon is None else _number(float(facts.epsilon)),
-        "epsilon_conditions": None if facts.epsilon is None else facts.epsilon.conditions,
+        "epsilon_at_least": None if bound is None else _number(float(bound)),
+        "epsilon_conditions": None if bound is None else bound.conditions,
         "highest_scores": None if facts.surest is None else facts.surest._asdict(),
     }
 

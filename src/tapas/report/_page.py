@@ -60,7 +60,9 @@ from tapas.results import (
     exposed_people,
     exposed_records,
     holds_together,
+    look_words,
     loosened_limits,
+    missing_scores,
     read_history,
     shares_told,
 )
@@ -111,7 +113,8 @@ class AuditPage(Report):
         first = banner(self._findings, self._verdict)
         shares = [one.words() for one in self._shares]
         about = [*shares, *self._people_words, *self._map_words, *self._learning_words]
-        return [f"{first.word}: {first.text}", *self._verdict_words, *about, *self._cautions]
+        said = [*self._verdict_words, *about, *look_words(self._findings)]
+        return [f"{first.word}: {first.text}", *said, *self._cautions]
 
     @property
     def _verdict_words(self) -> list[str]:
@@ -140,7 +143,8 @@ class AuditPage(Report):
 
     @property
     def _cautions(self) -> list[str]:
-        cautions = [f"Warning: {caution}" for caution in constant_scores(self.record)]
+        found = [*constant_scores(self.record), *missing_scores(self.record)]
+        cautions = [f"Warning: {caution}" for caution in found]
         loosened = loosened_limits(self.record, self.history or ())
         return [*cautions, *inputs_sentences(self.record), *loosened]
 

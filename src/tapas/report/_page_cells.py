@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tapas.report._page_numbers import between, bound, percent
 from tapas.results import Estimate, Finding, Measure, SummaryFacts, rounded_down
+from tapas.stats import EpsilonBound
 
 __all__ = [
     "MANY_VALUES",
@@ -87,13 +88,12 @@ def estimate_cell(estimate: Estimate, *, share: bool = False) -> Cell:
     return Cell(text, note, sortable(estimate.value))
 
 
-def epsilon_cell(facts: SummaryFacts) -> Cell:
+def epsilon_cell(found: EpsilonBound | None, why_not: str | None) -> Cell:
     """Return a certificate with its ceiling; where there is none, why."""
-    if facts.epsilon is None:
-        return Cell("–", title=f"no certificate: {facts.no_epsilon}")
-    value = float(facts.epsilon)
-    ceiling = rounded_down(float(facts.epsilon.ceiling))
-    return Cell(bound(value), f"of at most {ceiling}", sortable(value), str(facts.epsilon))
+    if found is None:
+        return Cell("–", title=f"no certificate: {why_not}")
+    value, ceiling = float(found), rounded_down(float(found.ceiling))
+    return Cell(bound(value), f"of at most {ceiling}", sortable(value), str(found))
 
 
 def target_text(finding: Finding) -> str:

@@ -6,9 +6,9 @@ from tapas.results import (
     MEASURES,
     AuditRecord,
     ExposedRecords,
+    Finding,
+    Findings,
     People,
-    SummaryFacts,
-    record_facts,
     spreadsheet_safe,
 )
 
@@ -25,7 +25,7 @@ def csv_text(table: pd.DataFrame, first: tuple[str, ...] = ()) -> str:
 
 def results_csv(record: AuditRecord) -> str:
     """Every attack on every target; each interval holds with 95 % confidence on its own."""
-    return csv_text(pd.DataFrame([_result(facts) for facts in record_facts(record)]))
+    return csv_text(pd.DataFrame([_result(finding) for finding in Findings(record).all]))
 
 
 def slices_csv(exposed: list[ExposedRecords], people: list[People]) -> str:
@@ -41,7 +41,8 @@ def slices_csv(exposed: list[ExposedRecords], people: list[People]) -> str:
     return csv_text(pd.concat(tables, ignore_index=True), ("subject", "attack"))
 
 
-def _result(facts: SummaryFacts) -> dict[str, object]:
+def _result(finding: Finding) -> dict[str, object]:
+    facts = finding.own
     row: dict[str, object] = {
         "subject": _writable(facts.subject),
         "role": facts.role,
@@ -55,7 +56,7 @@ def _result(facts: SummaryFacts) -> dict[str, object]:
         found = facts.measured(name)
         ends = (None,) * 3 if found is None else (found.value, found.low, found.high)
         row |= zip((name, f"{name}_low", f"{name}_high"), ends, strict=True)
-    bound = facts.epsilon
+    bound = finding.epsilon
     return row | {
         "epsilon_at_least": None if bound is None else float(bound),
         "epsilon_conditions": None if bound is None else bound.conditions,

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tapas.report._page_numbers import counted
-from tapas.results import AuditRecord, drawn_values_words, dropped_columns
+from tapas.results import AuditRecord, Findings, drawn_values_words, dropped_columns
+from tapas.stats import Dependence
 
 __all__ = ["InputRow", "attacker_words", "input_rows", "inputs_sentences", "left_out_words"]
 
@@ -124,7 +125,8 @@ def attacker_words(record: AuditRecord) -> list[str]:
         trained = f"trains {shadows} models of the same kind" if shadows else "trains no models"
         return [f"{asks}{trained} to compare with.", _known(model)]
     if question.get("generator"):
-        return [*_about_generator(question.get("knowledge", {})), *drawn_values_words(question)]
+        said = _about_generator(question.get("knowledge", {}))
+        return [*said, *_pairs(record), *drawn_values_words(question)]
     if question.get("imported"):
         return ["The attacker sees releases that somebody else made."]
     return ["This audit was put together in Python: the question, below, says what was known."]
@@ -137,6 +139,22 @@ def _guessed(attribute: Mapping[str, Any] | None) -> list[str]:
         f"What counts is whether “{attribute['column']}” is guessed right from the release and the "
         "other columns. What is guessed right about records that were not used, anybody could "
         "guess: it is the false positive rate, and the advantage is the excess over it."
+    ]
+
+
+def _pairs(record: AuditRecord) -> list[str]:
+    """Why trials that are played in pairs count as independent."""
+    question = record.question
+    asked = (question.get("goal") or {}).get("membership") or {}
+    exact = (question.get("knowledge") or {}).get("data") == "exact"
+    found = {finding.own.dependence for finding in Findings(record).audited}
+    independent = found == {Dependence.INDEPENDENT}
+    if not (exact and asked.get("pairs") and independent):
+        return []
+    return [
+        "Trials come in pairs, with the target and without. The private data is otherwise the same "
+        "in all of them, so that the two of a pair share nothing that is drawn: they are "
+        "independent, and count so."
     ]
 
 

@@ -58,6 +58,7 @@ class RecordsTable:
     per_class: tuple[tuple[Cell, ...], ...]
     shows_nearest: bool
     shows_told: bool
+    ranks_members_last: bool
     rows: tuple[tuple[Cell, ...], ...]
     slice_columns: tuple[str, ...]
     slices: tuple[tuple[Cell, ...], ...]
@@ -98,6 +99,7 @@ def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
         per_class=_per_class(exposed.per_class, order),
         shows_nearest="agrees_on" in order,
         shows_told="told" in order,
+        ranks_members_last=exposed.ranks_members_last,
         rows=tuple(
             tuple(_cell(name, value) for name, value in zip(order, row, strict=True))
             for row in shown[order].itertuples(index=False, name=None)
@@ -168,7 +170,7 @@ def _cell(name: str, value: object) -> Cell:
         return Cell("–", kind="text")
     if name in ("false_positive_rate", "false_positive_rate_high", "privacy_risk"):
         rate = float(str(value))
-        return Cell(percent(rate, 2), sort=sortable(rate))
+        return Cell(percent(rate, 0 if name == "privacy_risk" else 2), sort=sortable(rate))
     if isinstance(value, (bool, str)) or not isinstance(value, Real):
         return Cell({"True": "yes", "False": "no"}.get(str(value), str(value)), kind="text")
     number = float(value) + 0.0  # no minus before a zero

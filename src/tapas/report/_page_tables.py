@@ -171,26 +171,30 @@ def control_rows(findings: Findings) -> list[tuple[str, tuple[Cell, ...]]]:
 
 def control_words(findings: Findings) -> str:
     """Return what the controls say about the audited results."""
-    top = max((leak(result.shared)[0] for result in findings.controls), default=0.0)
-    if top <= 0:
+    found = findings.control_leaks
+    if max(found.values(), default=0.0) <= 0:
         return (
-            "No attack succeeded against any control. If one of them is known to leak, these "
-            "attacks or this number of trials cannot show a leak, and a low result means nothing."
+            "No attack succeeded against any control for certain. If one of them is known to leak, "
+            "these attacks or this number of trials cannot show a leak, and a low result means "
+            "nothing."
         )
-    found = strongest(findings.controls, lambda result: result.own.subject)
-    meant_safe = [result for result in found if result.own.subject != LEAKY_CONTROL]
+    meant_safe = {name: low for name, low in found.items() if name != LEAKY_CONTROL}
     if not meant_safe:
         return (
             "The control, which is known to leak, shows where the scale ends. There is none to "
             "show where it begins."
         )
-    lowest = min(meant_safe, key=lambda result: leak(result.shared)[0])
-    if leak(lowest.shared)[0] > 0:
+    lowest = min(meant_safe, key=lambda name: meant_safe[name])
+    if found.get(LEAKY_CONTROL, 1.0) <= 0:
         return (
-            "Controls show where the scale begins and ends. Here every one of them tells something "
-            "about its records, also the one that keeps single columns only: with so few records "
-            "even that is no safe release. Read the audited results against "
-            f"“{lowest.own.subject}”; others are meant to leak."
+            "The control that is known to leak shows nothing for certain: these attacks or this "
+            "number of trials can hardly show a leak, and a low result means little."
+        )
+    if meant_safe[lowest] > 0:
+        return (
+            "Controls show where the scale begins and ends. Here one that is not meant to leak "
+            "tells something about its records too: with so few records even that is no safe "
+            f"release. Read the audited results against “{lowest}”."
         )
     return (
         "Controls show where the scale begins and ends: a control known to leak should stand far "
@@ -282,7 +286,10 @@ def _numbers(
     result: Finding, facts: SummaryFacts, measures: list[Measure], with_epsilon: bool = False
 ) -> tuple[Cell, ...]:
     cells = [measure_cell(measure, result, facts) for measure in measures]
-    return (*cells, epsilon_cell(facts)) if with_epsilon else tuple(cells)
+    if with_epsilon:
+        bound = result.epsilon if facts is result.own else facts.epsilon
+        cells.append(epsilon_cell(bound, facts.no_epsilon))
+    return tuple(cells)
 
 
 def _matrix_cell(result: Finding) -> Cell:

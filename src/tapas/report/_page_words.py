@@ -81,19 +81,29 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         return Banner(tone, f"Inconclusive{with_copies}", f"{words}.")
     if verdict.state == "pass":
         return Banner("open" if copied else "good", f"Pass{with_copies}", f"{words}.")
+    no_limits = _no_limits(findings)
     if findings.leaks:
         what = ["Attacks do reliably better than guessing"] if findings.found_over_all else []
         if not what and findings.surest is not None:
             what = ["Few records stand out beyond chance by the highest scores of an attack"]
-        return Banner("bad", "Leak found", f"{'. '.join([*copied, *what])}. No limits were set.")
+        return Banner("bad", "Leak found", f"{'. '.join([*copied, *what])}. {no_limits}")
     than = "the inputs alone" if findings.best.shared.told_by_inputs else "guessing"
-    text = f"No attack did reliably better than {than}. No limits were set."
+    text = f"No attack did reliably better than {than}. {no_limits}"
     if copied:
         return Banner("bad", "Copies found", f"{'. '.join(copied)}. {text}")
     if findings.best.shared.split_is_unfit and not findings.best.attribute:
         unfit = "Members and non-members do not come from one distribution"
         return Banner("open", "Split unfit", f"{unfit}. {text}")
+    if findings.nearly is not None and not findings.best.shared.told_by_inputs:
+        return Banner("open", "Not settled", f"{_nearly(findings)} {no_limits}")
     return Banner("open", "No leak shown", text)
+
+
+def _no_limits(findings: Findings) -> str:
+    """That nothing decided, or that only the claim could."""
+    if findings.record.claim is None:
+        return "No limits were set."
+    return "Beside the claim no limits were set."
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -397,8 +407,8 @@ def _size(findings: Findings) -> str:
                 "too often for chance."
             )
         return (
-            "Over all thresholds the attacks do no better than guessing, but where they are "
-            "surest they are right too often for chance."
+            "Over all thresholds the attacks are not shown to do better than guessing, but where "
+            "they are surest they are right too often for chance."
         )
     if best.shared.told_by_inputs:
         return "No attack did reliably better than the inputs alone: no leak of the model is shown."
@@ -407,19 +417,21 @@ def _size(findings: Findings) -> str:
             "Over all records no attack did reliably better than guessing: so few copies hardly "
             f"move an average, and are a leak all the same. {_missed(findings)}"
         ).rstrip()
-    said = ["No attack did reliably better than guessing.", _of_one_measure(findings)]
-    return " ".join(part for part in (*said, _missed(findings)) if part)
+    said = _nearly(findings) or "No attack did reliably better than guessing."
+    return " ".join(part for part in (said, _missed(findings)) if part)
 
 
-def _of_one_measure(findings: Findings) -> str:
-    """Where one measure excludes guessing, and all of them together do not."""
-    near = any(_leaks(one.shared) for one in findings.audited)
-    if not near and not findings.epsilon > 0:
+def _nearly(findings: Findings) -> str:
+    """Where one way to show a leak excludes guessing, and all of them together do not."""
+    best = findings.best
+    if best is None or findings.nearly is None:
         return ""
+    by_scores = findings.nearly == "scores"
+    what = strength_measure(best.shared) if by_scores else "certificate"
     more = "records" if findings.covers_records else "trials"
     return (
-        f"One measure by itself excludes guessing with {_LEVEL} confidence, but not when the error "
-        f"is shared between all that could show a leak: more {more} would settle it."
+        f"The {what} by itself excludes guessing with {_LEVEL} confidence, but not when the error is "
+        f"shared between all ways to show a leak: more {more} would settle whether anything leaks."
     )
 
 

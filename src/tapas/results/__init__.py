@@ -10,7 +10,7 @@ from tapas.results._audited_subject import (
 )
 from tapas.results._changes import Change, RecordComparison, compare_records
 from tapas.results._claims import ClaimOutcome, judge_claim
-from tapas.results._constant import constant_scores
+from tapas.results._constant import constant_scores, missing_scores
 from tapas.results._copies import Copies
 from tapas.results._costs import Cost
 from tapas.results._drawn_values import drawn_values_words
@@ -62,7 +62,7 @@ from tapas.results._share_answers import PropertyShares, ShareAnswer
 from tapas.results._shares import SharesTold, shares_told
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
-from tapas.results._together import holds_together
+from tapas.results._together import holds_together, look_words
 from tapas.results._unknown_records import JudgedRecords, judge_records
 from tapas.stats import Dependence
 
@@ -135,7 +135,9 @@ __all__ = [
     "judge_claim",
     "judge_records",
     "leak",
+    "look_words",
     "loosened_limits",
+    "missing_scores",
     "note_progress",
     "performance_table",
     "positive_predictive_value",

@@ -369,7 +369,7 @@ def _state(difference: Estimate) -> Literal["better", "worse", "unclear"]:
 
 
 def _epsilon(result: Finding) -> float | None:
-    return None if result.own.epsilon is None else float(result.own.epsilon)
+    return None if result.epsilon is None else float(result.epsilon)
 
 
 def _text(result: Finding) -> str:

@@ -7,7 +7,7 @@ from tapas.results._audited_subject import AuditedSubject
 from tapas.results._facts import judged_summaries
 from tapas.results._label_inference import LabelInferenceAttackSummary
 
-__all__ = ["constant_scores", "unseen_targets"]
+__all__ = ["constant_scores", "missing_scores", "unseen_targets"]
 
 
 def constant_scores(record: AuditRecord) -> list[str]:
@@ -26,6 +26,29 @@ def constant_scores(record: AuditRecord) -> list[str]:
                     f"attack, or another distance or feature."
                 )
     return said
+
+
+def missing_scores(record: AuditRecord) -> list[str]:
+    """How trials count in which an attack gave no score, for each attack that did so."""
+    said = []
+    for subject in record.audited:
+        missing: dict[str, tuple[int, int]] = {}
+        for summary in judged_summaries(subject):
+            absent = 0 if summary.scores is None else int(_is_missing(summary.scores).sum())
+            known = missing.get(str(summary.attack), (0, 0))
+            missing[str(summary.attack)] = (known[0] + absent, known[1] + len(summary))
+        said += [
+            f"{attack} gave no score (NaN) in {absent:,} of {total:,} trials of {subject.name}: "
+            f"what is made of scores counts them as lower than all others, and guesses count as "
+            f"they were made."
+            for attack, (absent, total) in missing.items()
+            if absent
+        ]
+    return said
+
+
+def _is_missing(scores: np.ndarray) -> np.ndarray:
+    return np.isnan(scores) if scores.ndim == 1 else np.isnan(scores).any(axis=1)
 
 
 def unseen_targets(subject: AuditedSubject) -> list[str]:

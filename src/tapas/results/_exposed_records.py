@@ -1,6 +1,6 @@
 """Whose records an audit of one release or model exposes most."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -35,12 +35,15 @@ class ExposedRecords:
         `slice_metrics` over the records that were judged at first, by class, by whether the model
         is right and by the subgroups that were asked for; the intervals of a measure hold together
         with 95 % confidence.
+    ranks_members_last : bool
+        Whether members have the lower scores for certain, so that the exposed stand at the end.
     """
 
     subject: str
     attack: str
     table: pd.DataFrame
     slices: pd.DataFrame
+    ranks_members_last: bool = False
 
     @property
     def per_class(self) -> pd.DataFrame:
@@ -58,14 +61,21 @@ def exposed_records(findings: Findings) -> list[ExposedRecords]:
     for subject in findings.record.audited:
         mine = (f for f in ordered if f.own.subject == subject.name)
         scored = [s for s in map(_scored_records, mine) if s is not None]
+        last = {str(f.summary.attack) for f in ordered if _ranks_last(f, subject)}
         half = _of_other_half(subject)
         if half is not None:
             attack = half.attack
             scored.sort(key=lambda summary: summary.attack != attack)
         if subject.records and scored and len(scored[0]) == _number(subject):
             shown = bool(findings.record.question.get("show_values"))
-            found.append(_exposed(subject, scored[0], shown))
+            one = _exposed(subject, scored[0], shown)
+            found.append(replace(one, ranks_members_last=one.attack in last))
     return found
+
+
+def _ranks_last(finding: Finding, subject: AuditedSubject) -> bool:
+    area = finding.shared.auc
+    return finding.own.subject == subject.name and area is not None and area.high < 0.5
 
 
 def _number(subject: AuditedSubject) -> int:

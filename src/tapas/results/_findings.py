@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from tapas import stats
 from tapas.results._audit_record import AuditRecord
@@ -62,6 +63,16 @@ class Finding:
             return False
         total = len(self.summary)
         return round(self.own.chance * total) > total - self.fewest_of_a_secret
+
+    @property
+    def epsilon(self) -> stats.EpsilonBound | None:
+        """What is certified about it: by itself or together with others, whichever is more.
+
+        A certificate may show more at a stricter confidence, where its error is divided otherwise.
+        Both bounds hold, the larger but with the probability that either does.
+        """
+        found = [one for one in (self.own.epsilon, self.shared.epsilon) if one is not None]
+        return max(found, key=float, default=None)
 
     @property
     def attribute(self) -> str:
@@ -189,6 +200,30 @@ class Findings:
     def ways(self) -> int:
         """In how many ways a leak can be shown: by scores, a certificate, the highest scores."""
         return 1 + (self.certificate is not None) + any(one.own.surest for one in self.audited)
+
+    @cached_property
+    def nearly(self) -> Literal["scores", "certificate"] | None:
+        """What excludes guessing by itself where all ways to show a leak together do not."""
+        if self.found_by_attack:
+            return None
+        if any(leak(one.shared)[0] > 0 for one in self.audited):
+            return "scores"
+        return "certificate" if self.epsilon > 0 else None
+
+    @cached_property
+    def control_leaks(self) -> dict[str, float]:
+        """How far each control is from guessing, at least, by its strongest result.
+
+        All results of controls hold together, and no less surely than those that are audited.
+        """
+        level = stats.shared_confidence(CONFIDENCE, max(1, len(self.controls)))
+        level = max(level, self.shared_confidence)
+        found: dict[str, float] = {}
+        for one in self.controls:
+            low = leak(one.shared)[0]
+            low = leak(one.shared.at(level))[0] if low > 0 else low
+            found[one.own.subject] = max(low, found.get(one.own.subject, -1.0))
+        return found
 
     @cached_property
     def verdict_confidence(self) -> float:

@@ -10,6 +10,10 @@ from tapas.results._claims import ClaimOutcome
 from tapas.results._constant import unseen_targets
 from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
 from tapas.results._findings import Findings, shared_by_audited
+from tapas.results._label_inference import (
+    BinaryLabelInferenceAttackSummary,
+    LabelInferenceAttackSummary,
+)
 from tapas.results._limits import Gate
 from tapas.results._measures import MEASURES
 from tapas.results._people import exposed_people
@@ -140,7 +144,9 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
             facts = facts_within(record, subject, summary, confidence=confidence, fpr=gate.fpr)
             interval = _ends(facts, gate)
             if interval is None:
-                undefined = undefined or f"{gate.metric} is not defined for {where} {_why(gate)}"
+                undefined = (
+                    undefined or f"{gate.metric} is not defined for {where} {_why(gate, summary)}"
+                )
                 continue
             if gate.metric == "accuracy" and facts.accuracy_gain is not None:
                 where += f"; {100 * facts.chance:.3g}% without the release: limit accuracy_gain"
@@ -310,14 +316,19 @@ def _ends(facts: SummaryFacts, gate: Gate) -> tuple[float, float] | None:
     return (0.0 if facts.epsilon is None else float(facts.epsilon)), math.inf
 
 
-def _why(gate: Gate) -> str:
-    """Why a measure may not be defined."""
-    if gate.metric == "precision":
-        return "(a secret of more than two values or of one only, or no guess was positive)"
-    return (
-        "(a secret of more than two values or of one only, or no inputs to compare with): limit "
-        "accuracy_gain instead"
-    )
+def _why(gate: Gate, summary: LabelInferenceAttackSummary) -> str:
+    """Why a measure is not defined."""
+    if not isinstance(summary, BinaryLabelInferenceAttackSummary):
+        return "(the secret has more than two values): limit accuracy_gain instead"
+    if gate.metric == "precision" and not (summary.predictions == 1).any():
+        return "(no guess was positive)"
+    if summary.has_one_secret:
+        return "(all trials have the same secret)"
+    if gate.metric == "auc_gain" and summary.inputs_alone is None:
+        return "(there are no inputs to compare with)"
+    if gate.metric == "accuracy_gain" and not summary.sensitive_attribute:
+        return "(it is for attributes)"
+    return "(too few trials, or pairs of which one failed)"
 
 
 def _said(outcomes: tuple[GateOutcome, ...]) -> str:

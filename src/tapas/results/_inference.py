@@ -12,6 +12,7 @@ from tapas import metrics
 from tapas._validate import listing
 from tapas.errors import ConfigError
 from tapas.game import Value
+from tapas.results._arrays import decisions
 from tapas.results._best_guess import accuracy_gain, best_guess
 from tapas.results._filenames import file_safe
 from tapas.results._label_inference import (
@@ -122,13 +123,29 @@ class MIAttackSummary(_Described, BinaryLabelInferenceAttackSummary):
         **trials: Unpack[TrialFacts],
     ) -> None:
         BinaryLabelInferenceAttackSummary.__init__(
-            self, labels, predictions, scores, True, **trials
+            self,
+            _memberships(labels, "labels"),
+            _memberships(predictions, "predictions"),
+            scores,
+            True,
+            **trials,
         )
         self._describe(generator_info, attack_info, dataset_info, target_id)
 
     def get_metric_filename(self, postfix: object = "") -> str:
         """Return the name of the file that `write_metrics` writes."""
         return self._filename("mia", postfix)
+
+
+def _memberships(values: Iterable[object], name: str) -> NDArray[np.generic]:
+    """Booleans, or ones and zeros."""
+    given = decisions(values, name)
+    if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
+        raise ConfigError(
+            f"{name} of membership must be True or False (or 1 and 0), got "
+            f"{listing(sorted(set(given.tolist()), key=str))}"
+        )
+    return given
 
 
 class AIAttackSummary(_AboutAttribute):

@@ -1,6 +1,7 @@
 """Summaries of attacks that guess a label, whatever the label stands for."""
 
 import copy
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Self, TypedDict, Unpack
 
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tapas import metrics
 from tapas._validate import check_choice, check_probability
-from tapas.errors import ConfigError
+from tapas.errors import ConfigError, TapasWarning
 from tapas.game import Relation, Value
 from tapas.results._arrays import RELATIONS, decisions, equal_to, group_ids, score_array
 from tapas.results._filenames import file_safe
@@ -291,7 +292,20 @@ class BinaryLabelInferenceAttackSummary(LabelInferenceAttackSummary):
 
     @property
     def auc(self) -> float:
-        """Area under the ROC curve; decisions serve as scores where there are none."""
+        """Area under the ROC curve; decisions serve as scores where there are none.
+
+        NaN, with a warning, where a score is NaN.
+        """
+        missing = 0 if self.scores is None else int(np.isnan(self.scores).sum())
+        if missing:
+            about = f" against target {self.target_id}" if str(self.target_id) else ""
+            warnings.warn(
+                f"the AUC of {self.attack or 'an attack'}{about} is NaN: {missing} of its "
+                f"{len(self)} scores are NaN (intervals count them as the lowest)",
+                TapasWarning,
+                stacklevel=2,
+            )
+            return float("nan")
         return metrics.auc(self.labels, self._scores_or_decisions())
 
     @property

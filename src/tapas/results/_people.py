@@ -100,9 +100,14 @@ class People:
     def words(self) -> str:
         """What came out, in a few sentences."""
         low, middle, high = self.table["auc"].quantile([0.1, 0.5, 0.9])
+        number = self.num_exposed
+        verb = "is" if number == 1 else "are"
+        certain = self.at_least("epsilon", 0.0)
+        more = f"; of {certain} a certified epsilon is above 0" if certain > number else ""
         said = (
-            f"Of {len(self.table)} people in {self.subject}, {self.num_exposed} are exposed beyond "
-            f"doubt (95% confidence about all of them). Over people, {self.attack} has a mean AUC "
+            f"Of {len(self.table)} people in {self.subject}, {number} {verb} exposed beyond doubt "
+            f"by how attacks rank trials (95% confidence about all of them){more}. "
+            f"Over people, {self.attack} has a mean AUC "
             f"of {self.mean.value:.2f} ({self.mean.low:.2f} to {self.mean.high:.2f}); one in ten "
             f"is below {low:.2f}, half are below {middle:.2f}, one in ten is above {high:.2f}."
         )
@@ -110,7 +115,7 @@ class People:
         if self.conditions:
             named["epsilon"] += f" ({self.conditions})"
         counts = [
-            f"{count} have an {named[what]} above {level:g}"
+            f"{count} {'has' if count == 1 else 'have'} an {named[what]} above {level:g}"
             for count, what, level in self.statements
         ]
         if counts:

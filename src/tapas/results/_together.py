@@ -6,7 +6,7 @@ from tapas.results._people import exposed_people
 from tapas.results._rounding import rounded_up
 from tapas.stats import look_share
 
-__all__ = ["holds_together"]
+__all__ = ["holds_together", "look_words"]
 
 
 def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
@@ -21,15 +21,16 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
     copies = sum(subject.copies is not None for subject in findings.record.audited)
     level = _percent(CONFIDENCE)
     each = f"{number} audited results (attacks times targets)"
+    every = "the one audited result" if number == 1 else f"all {each}"
     made = f"each is made at {_percent(findings.shared_confidence)}"
     said = [
-        f"For each measure, the intervals of all {each}, and the words about the strongest, "
+        f"For each measure, the intervals of {every}, and the words about the strongest, "
         f"hold together with {level} confidence: {made}."
         + (" So does whether records were copied." if copies else "")
     ]
     if findings.certificate is not None:
         said.append(
-            f"The certified epsilon and the verdict on a claimed one hold over all {each} with "
+            f"The certified epsilon and the verdict on a claimed one hold over {every} with "
             f"{level} confidence. Each bound shares its part of the error between a threshold and "
             f"guesses about the most extreme scores, or comparisons of pairs."
         )
@@ -45,7 +46,7 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
     if verdict.outcomes:
         levels = ", ".join(sorted({_percent(one.gate.confidence) for one in verdict.outcomes}))
         said.append(
-            f"Each gate holds over all {each} with its own confidence ({levels}); several gates "
+            f"Each gate holds over {every} with its own confidence ({levels}); several gates "
             f"share nothing with each other."
         )
     if exposed_people(findings.record):
@@ -53,14 +54,7 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
             f"Counts of people by AUC hold together with {level} confidence, those by epsilon too, "
             f"and so do the p-values of all people and attacks (Holm)."
         )
-    share = findings.error_share
-    if share < 1:
-        # Later looks add up to twice the second.
-        together = 1 - (1 - CONFIDENCE) * (look_share(1) + 2 * look_share(2))
-        said.append(
-            f"Trials were looked at more than once: this look spends {rounded_up(100 * share)}% of "
-            f"the error, so that all looks hold together with {_percent(together)} confidence."
-        )
+    said += look_words(findings)
     if findings.record.contradicted:
         said.append(
             "The bound that may contradict the claim whenever trials end has half of the error; "
@@ -71,6 +65,19 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
         f"those of controls among them."
     )
     return said
+
+
+def look_words(findings: Findings) -> list[str]:
+    """What part of the error this look spends, where trials were looked at more than once."""
+    share = findings.error_share
+    if share >= 1:
+        return []
+    # Later looks add up to twice the second.
+    together = 1 - (1 - CONFIDENCE) * (look_share(1) + 2 * look_share(2))
+    return [
+        f"Trials were looked at more than once: this look spends {rounded_up(100 * share)}% of "
+        f"the error, so that all looks hold together with {_percent(together)} confidence."
+    ]
 
 
 def _percent(confidence: float) -> str:

@@ -1,7 +1,7 @@
 """Choose attack, threshold and direction on one part of the trials, certify on the rest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +53,7 @@ class ThresholdChoice:
     index: int
     threshold: float
     direction: str
-    remaining: NDArray[np.bool_]
+    remaining: NDArray[np.bool_] = field(repr=False)
     estimate: float
 
 
