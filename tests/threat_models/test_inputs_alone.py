@@ -26,6 +26,7 @@ from tapas.attacks import (
     RuleBasedMIA,
 )
 from tapas.audit import Audit
+from tapas.cli._outputs import verdict_values, write_junit
 from tapas.report import AuditPage
 from tapas.results import AttackSummary, Findings, Gate, decide, leak, record_facts, summary_facts
 from tapas.stats import auc_gain_interval, auc_interval
@@ -64,9 +65,8 @@ def test_a_constant_model_with_shifted_members_is_not_called_a_leak(tmp_path) ->
     assert facts.told_by_inputs
     assert facts.auc_gain.low <= 0
     on_auc, on_gain = decide(record).outcomes
-    assert on_auc.state == "inconclusive"
+    assert on_auc.state == on_gain.state == "inconclusive"
     assert "inputs alone" in on_auc.words
-    assert on_gain.state in ("pass", "inconclusive")
     page = AuditPage(record).html()
     assert "do not come from one distribution" in page
     assert "this is not chance" not in page
@@ -86,19 +86,60 @@ def test_unshuffled_digits_are_told_apart_without_a_model() -> None:
     assert shown["auc_gain"] == pytest.approx(either_way - shown["inputs_auc"])
 
 
-def test_a_real_leak_stays_one_whether_or_not_the_split_is_fit(tmp_path) -> None:
+@pytest.mark.parametrize(("moved", "unfit"), [(0.0, False), (0.08, False), (0.5, True)])
+def test_a_leak_is_the_models_where_the_split_is_fit(moved: float, unfit: bool) -> None:
+    """On an unfit one a model that saw neither side may have as much."""
     rng = RNG(1)
     X, y = rng.normal(size=(800, 6)), rng.integers(0, 2, 800)
-    for moved in (0.0, 0.3):
-        members, others = (X[:400] + moved, y[:400]), (X[400:], y[400:])
-        forest = RandomForestClassifier(20, random_state=0).fit(*members)
+    members, others = (X[:400] + moved, y[:400]), (X[400:], y[400:])
+    forest = RandomForestClassifier(20, random_state=0).fit(*members)
+    gates = [Gate("auc", 0.6), Gate("auc_gain", 0.1), Gate("accuracy_gap", 0.1)]
+    record = Audit(ModelMIA(forest, members, others, seed=0), [LossMIA()], gates=gates).run(
+        n_jobs=1
+    )
+    findings, verdict = Findings(record), decide(record)
+    assert findings.best.shared.split_is_unfit == unfit
+    assert findings.leaks != unfit
+    assert verdict.state == ("inconclusive" if unfit else "fail")
+    assert {outcome.state for outcome in verdict.outcomes} == {verdict.state}
+    assert verdict.exit_code == (6 if unfit else 1)
+    said = " ".join(AuditPage(record).words)
+    assert ("only this is the model's doing" in said) != unfit
+    assert ("cannot be relied on" in said) == unfit
+    assert ("this is not chance" in said) != unfit
+
+
+def of_another_model(seed: int, easy: float, hard: float) -> ModelMIA:
+    """A model that saw neither side, one of which is easier."""
+    rng = RNG(seed)
+
+    def people(number: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        y = rng.integers(0, 2, number)
+        return rng.normal(0, 1, (number, 3)) + (2 * y[:, None] - 1) * scale, y
+
+    model = LogisticRegression().fit(*people(800, 0.6))
+    return ModelMIA(model, people(600, easy), people(600, hard), seed=seed)
+
+
+def test_gates_on_a_split_of_easy_members_and_hard_others_decide_nothing(tmp_path) -> None:
+    for easy, hard in ((1.2, 0.5), (0.5, 1.2)):
         record = Audit(
-            ModelMIA(forest, members, others, seed=0), [LossMIA()], gates=[Gate("auc", 0.6)]
+            of_another_model(0, easy, hard), [LossMIA()], gates=[Gate("auc", 0.6), Gate("auc", 0.9)]
         ).run(n_jobs=1)
-        findings = Findings(record)
-        assert findings.leaks
-        assert findings.best.shared.told_by_inputs == (moved > 0)
-        assert decide(record).state == "fail"
+        verdict = decide(record)
+        assert verdict.exit_code == 6
+        assert [outcome.state for outcome in verdict.outcomes] == ["inconclusive"] * 2
+        assert "do not come from one distribution" in verdict.words
+        assert all("decides nothing" in outcome.words for outcome in verdict.outcomes)
+        assert not Findings(record).leaks
+        values = verdict_values(record, verdict)
+        assert "neither a leak of the model nor its absence" in values["cautions"][0]
+        assert values["results"][0]["split_is_unfit"]
+        write_junit(tmp_path / "v.xml", record, verdict)
+        assert 'type="inconclusive"' in (tmp_path / "v.xml").read_text()
+    ungated = Audit(of_another_model(0, 1.2, 0.5), [LossMIA()]).run(n_jobs=1)
+    assert AuditPage(ungated).words[0].startswith("Split unfit: ")
+    assert decide(ungated).exit_code == 0
 
 
 def test_a_fit_split_tells_nothing_and_costs_nothing() -> None:

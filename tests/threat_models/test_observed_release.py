@@ -309,7 +309,7 @@ def test_results_do_not_depend_on_chunks(key: str, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("key", "chunk", "rows"), [("ball", 1 << 18, 4000), ("domias", 1 << 22, 2500)]
+    ("key", "chunk", "rows"), [("ball", 1 << 18, 4000), ("domias", 1 << 22, 3500)]
 )
 def test_memory_does_not_grow_with_the_product_of_the_tables(
     key: str, chunk: int, rows: int, monkeypatch: pytest.MonkeyPatch

@@ -28,6 +28,7 @@ from tapas.results import (
     missing_scores,
     risk_histogram,
     shares_told,
+    unfit_splits,
     with_ratio,
 )
 
@@ -85,7 +86,11 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "shares": [told.to_dict() for told in shares_told(record.audited)],
         "performance": {one.name: _performance(one) for one in record.audited},
         "holds_together": holds_together(Findings(record), verdict),
-        "cautions": [*constant_scores(record), *missing_scores(record)],
+        "cautions": [
+            *constant_scores(record),
+            *missing_scores(record),
+            *unfit_splits(record),
+        ],
         "crashes": [
             {"subject": subject.name, "attack": crash.attack, "message": crash.message}
             for subject in record.subjects
@@ -225,6 +230,7 @@ def _facts(finding: Finding) -> dict[str, Any]:
         **{m.fact: _estimate(facts.measured(m.fact)) for m in MEASURES if m.fact},
         "epsilon_at_least": None if bound is None else _number(float(bound)),
         "epsilon_conditions": None if bound is None else bound.conditions,
+        "split_is_unfit": facts.split_is_unfit,
         "highest_scores": None if facts.surest is None else facts.surest._asdict(),
     }
 

@@ -5,9 +5,13 @@ is left out on both sides. That alone would favour one side where the sides diff
 repeated records of the larger side have less chance to meet a copy on the smaller one: values that
 are repeated on the larger side are therefore thinned out by just that chance, so that the values of
 those that remain say nothing about their side.
+
+Equal records on one side are no independent ones, and whoever learns from one of them knows the
+others. Where one release or model judges all records, each value is therefore compared once: which
+it is, and how often it occurs, then says nothing about its side either.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -65,29 +69,49 @@ class Compared:
         How many of either were left out because they occur on the other side too.
     thinned : int
         How many repeated ones of the larger side were left out to make up for that.
+    repeated : (int, int)
+        How many members and non-members were left out because others of their side equal them.
     """
 
     rows: tuple[np.ndarray, np.ndarray]
     on_both_sides: tuple[int, int]
     thinned: int
+    repeated: tuple[int, int] = (0, 0)
 
     @property
     def left_out(self) -> int:
         """How many records were left out."""
-        return sum(self.on_both_sides) + self.thinned
+        return sum(self.on_both_sides) + self.thinned + sum(self.repeated)
 
     def words(self) -> str:
         """What was left out, in a sentence."""
-        said = (
-            f"{self.on_both_sides[0]} members and {self.on_both_sides[1]} non-members have values "
-            f"that occur on both sides and are left out"
-        )
+        said = ""
+        if any(self.on_both_sides) or not any(self.repeated):
+            said = (
+                f"{self.on_both_sides[0]} members and {self.on_both_sides[1]} non-members have "
+                f"values that occur on both sides and are left out"
+            )
         if self.thinned:
+            said += ", and so are " if said else "left out are "
             said += (
-                f", and so are {self.thinned} repeated records of the larger side, which had less "
+                f"{self.thinned} repeated records of the larger side, which had less "
                 f"chance to occur on both"
             )
+        if any(self.repeated):
+            said += "; " if said else ""
+            said += (
+                f"{self.repeated[0]} members and {self.repeated[1]} non-members repeat others of "
+                f"their side, and equal ones are compared once"
+            )
         return f"{said}; {len(self.rows[0])} members and {len(self.rows[1])} non-members remain"
+
+    def once(self, keys: tuple[np.ndarray, np.ndarray]) -> "Compared":
+        """The same with the first of equal records only."""
+        firsts = tuple(
+            _first_of_each(side, rows) for side, rows in zip(keys, self.rows, strict=True)
+        )
+        left = (len(self.rows[0]) - len(firsts[0]), len(self.rows[1]) - len(firsts[1]))
+        return replace(self, rows=(firsts[0], firsts[1]), repeated=left)
 
 
 def compare_sides(keys: tuple[np.ndarray, np.ndarray], seed: int) -> Compared:
@@ -100,6 +124,11 @@ def compare_sides(keys: tuple[np.ndarray, np.ndarray], seed: int) -> Compared:
     kept[larger] = kept[larger][stays]
     counts = (int(shared[0].sum()), int(shared[1].sum()))
     return Compared((kept[0], kept[1]), counts, int((~stays).sum()))
+
+
+def _first_of_each(keys: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Those of some rows that no earlier one equals."""
+    return rows[np.sort(np.unique(keys[rows], return_index=True)[1])]
 
 
 def _thinning(keys: np.ndarray, own: int, other: int, seed: int) -> np.ndarray:

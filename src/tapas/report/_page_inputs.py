@@ -88,12 +88,13 @@ def inputs_sentences(record: AuditRecord) -> list[str]:
 
 def left_out_words(record: AuditRecord) -> list[str]:
     """Return which records could not be compared, and why."""
+    repeated = "" if record.question.get("release") else ", or because they repeat others of theirs"
     counts = dict.fromkeys(one.left_out for one in record.audited if any(one.left_out))
     return [
         f"Left out of the comparison: {counted(members, 'member')} and "
         f"{counted(others, 'non-member')}, because their values occur on both sides, so that "
         "nobody could say to which they belong, or, repeated on the larger side, to make up for "
-        "that."
+        f"that{repeated}."
         for members, others in counts
     ]
 

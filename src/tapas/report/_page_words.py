@@ -12,6 +12,7 @@ from tapas.results import (
     CONFIDENCE,
     FAILURES,
     LOW_FPR,
+    UNFIT_SPLIT,
     Finding,
     Findings,
     SummaryFacts,
@@ -87,13 +88,14 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         if not what and findings.surest is not None:
             what = ["Few records stand out beyond chance by the highest scores of an attack"]
         return Banner("bad", "Leak found", f"{'. '.join([*copied, *what])}. {no_limits}")
+    if findings.best.shared.split_is_unfit:
+        unfit = f"{UNFIT_SPLIT[:1].upper()}{UNFIT_SPLIT[1:]}"
+        nothing = "neither a leak of the model nor its absence can be shown"
+        return Banner("open", "Split unfit", f"{unfit}: {nothing}. {no_limits}")
     than = "the inputs alone" if findings.best.shared.told_by_inputs else "guessing"
     text = f"No attack did reliably better than {than}. {no_limits}"
     if copied:
         return Banner("bad", "Copies found", f"{'. '.join(copied)}. {text}")
-    if findings.best.shared.split_is_unfit and not findings.best.attribute:
-        unfit = "Members and non-members do not come from one distribution"
-        return Banner("open", "Split unfit", f"{unfit}. {text}")
     if findings.nearly is not None and not findings.best.shared.told_by_inputs:
         return Banner("open", "Not settled", f"{_nearly(findings)} {no_limits}")
     return Banner("open", "No leak shown", text)
@@ -357,20 +359,25 @@ def _beside_inputs(best: Finding) -> str:
     if facts.inputs_auc is None or facts.auc_gain is None:
         return ""
     area, ends = between(facts.inputs_auc)
+    told = f"The inputs alone, without the model, reach an AUC of {area} ({ends})"
+    if facts.summary.inputs_tell_nothing:
+        told = f"The inputs alone, without the model, tell nothing that was found (AUC {area})"
     gain, gained = between(facts.auc_gain)
-    words = (
-        f"The inputs alone, without the model, reach an AUC of {area} ({ends}); the attack gains "
-        f"{gain} ({gained}) beyond that, and only this is the model's doing."
-    )
-    if facts.told_by_inputs and not best.attribute and not facts.split_is_unfit:
+    if facts.split_is_unfit:
+        return (
+            f"{told}: {UNFIT_SPLIT}, and this split is unfit for an audit. What the attack has "
+            f"beyond that, {gain} ({gained}), cannot be relied on: a model's scores may tell more "
+            "of the inputs than was found without it, whomever it was trained on. Compare with "
+            "records drawn at random from the same source."
+        )
+    words = f"{told}; the attack gains {gain} ({gained}) beyond that, and only this is the model's"
+    words += " doing."
+    if facts.auc_gain.value <= 0:
+        words = f"{told}, and the attack no more than that (gain {gain}, {gained})."
+    if facts.told_by_inputs and not best.attribute:
         words += (
             " Members and non-members may differ a little, but as much is seen now and then where "
             "they were drawn from the same source at random."
-        )
-    elif facts.told_by_inputs and not best.attribute:
-        words += (
-            " Members and non-members do not come from one distribution: this split is unfit for "
-            "an audit. Compare with records drawn at random from the same source."
         )
     return words
 
@@ -410,6 +417,8 @@ def _size(findings: Findings) -> str:
             "Over all thresholds the attacks are not shown to do better than guessing, but where "
             "they are surest they are right too often for chance."
         )
+    if best.shared.split_is_unfit:
+        return "Neither a leak of the model nor its absence can be shown with this split."
     if best.shared.told_by_inputs:
         return "No attack did reliably better than the inputs alone: no leak of the model is shown."
     if findings.copied:
@@ -430,8 +439,8 @@ def _nearly(findings: Findings) -> str:
     what = strength_measure(best.shared) if by_scores else "certificate"
     more = "records" if findings.covers_records else "trials"
     return (
-        f"The {what} by itself excludes guessing with {_LEVEL} confidence, but not when the error is "
-        f"shared between all ways to show a leak: more {more} would settle whether anything leaks."
+        f"The {what} by itself excludes guessing with {_LEVEL} confidence, but not when the error "
+        f"is shared between all ways to show a leak: more {more} would settle whether anything leaks."
     )
 
 

@@ -63,6 +63,7 @@ from tapas.results._shares import SharesTold, shares_told
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
 from tapas.results._together import holds_together, look_words
+from tapas.results._unfit_splits import UNFIT_SPLIT, unfit_splits
 from tapas.results._unknown_records import JudgedRecords, judge_records
 from tapas.stats import Dependence
 
@@ -78,6 +79,7 @@ __all__ = [
     "MOST_RECORDS",
     "PAGE_FILES",
     "SUBGROUP",
+    "UNFIT_SPLIT",
     "VALUE",
     "AIAttackSummary",
     "AttackCrash",
@@ -154,6 +156,7 @@ __all__ = [
     "spreadsheet_safe",
     "strongest",
     "summary_facts",
+    "unfit_splits",
     "with_ratio",
     "write_exposure_table",
 ]

@@ -93,7 +93,8 @@ class AuditedSubject:
     shares : PropertyShares, optional
         Of a question about a property: the shares, and what is said of a model in question.
     left_out : (int, int)
-        Members and non-members that were not compared, because their values occur on both sides.
+        Members and non-members that were not compared, because their values occur on both sides,
+        or because they repeat others of their side.
     """
 
     name: str

@@ -175,16 +175,19 @@ class SummaryFacts:
         """Whether the secrets can be told without the release, for certain."""
         return self.inputs_auc is not None and self.inputs_auc.low > 0.5
 
-    @property
+    @cached_property
     def split_is_unfit(self) -> bool:
         """Whether members and others differ without the release, beyond reasonable doubt.
 
         What inputs tell is the best of several cross-fitted classifiers, and looked at in every
-        audit of the same files: at 95 %, one split at random in ten would be called unfit.
+        audit of the same files: at 95 %, one split at random in ten would be called unfit. No
+        result on such a split is that of the model: its scores may tell more of the inputs than
+        those classifiers, whomever it was trained on.
         """
-        level = max(_STRONG, self.confidence)
-        found = estimate(self._at("inputs_auc"), self.summary, level)
-        return self.told_by_inputs and found is not None and found.low > 0.5
+        if self.summary.inputs_alone is None or str(self.summary.sensitive_attribute):
+            return False
+        found = estimate(self._at("inputs_auc"), self.summary, _STRONG)
+        return found is not None and found.low > 0.5
 
     @property
     def tpr_at_low_fpr(self) -> Estimate | None:

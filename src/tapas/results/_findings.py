@@ -295,7 +295,8 @@ def leak(facts: SummaryFacts) -> tuple[float, float]:
     """Return how far from guessing a result lies, 0 to 1: at least (interval end), and about.
 
     Both directions count: who knows that an attack ranks members last may turn it round. Where it
-    is known what the inputs alone tell, only what goes beyond that counts.
+    is known what the inputs alone tell, only what goes beyond that counts, and nothing does where
+    these show that the split is unfit.
     """
     if facts.auc is not None:
         low, high, value = facts.auc.low, facts.auc.high, facts.auc.value
@@ -303,6 +304,8 @@ def leak(facts: SummaryFacts) -> tuple[float, float]:
         if facts.auc_gain is not None:
             found = min(found, 2 * facts.auc_gain.low)
             about = min(about, 2 * facts.auc_gain.value)
+        if facts.split_is_unfit:
+            found = min(found, 0.0)
         return found, about
     if facts.advantage is not None:
         low, high, value = facts.advantage.low, facts.advantage.high, facts.advantage.value

@@ -19,6 +19,12 @@ from tapas.results._measures import MEASURES
 from tapas.results._people import exposed_people
 from tapas.results._performance import gap_over_all, ratio_over_all
 from tapas.results._rounding import rounded_down, rounded_up
+from tapas.results._unfit_splits import (
+    UNFIT_SPLIT,
+    facts_of_unfit_splits,
+    unfit_splits,
+    unfit_words,
+)
 from tapas.stats import shared_confidence
 
 __all__ = ["GateOutcome", "Verdict", "decide", "dropped_columns", "gate_title"]
@@ -87,9 +93,10 @@ class Verdict:
 def decide(record: AuditRecord, gates: Iterable[Gate] | None = None) -> Verdict:
     """Judge a record by its gates and its claim.
 
-    Gates act on interval ends, and a crash never passes. Copies that chance does not explain fail
-    an audit with gates, unless one of them says how many may be copied. A claim that is
-    contradicted fails; one that is not is no reason to pass.
+    Gates act on interval ends, and a crash never passes. Where members and others come from
+    different distributions, no comparison of the two passes or fails. Copies that chance does not
+    explain fail an audit with gates, unless one of them says how many may be copied. A claim that
+    is contradicted fails; one that is not is no reason to pass.
     """
     limits = tuple(record.gates if gates is None else gates)
     outcomes = (*(_judge(record, gate) for gate in limits), *_unlimited_copies(record, limits))
@@ -111,7 +118,8 @@ def decide(record: AuditRecord, gates: Iterable[Gate] | None = None) -> Verdict:
         words = "the run could not be finished"
         return Verdict("inconclusive", EXIT_INCONCLUSIVE, (), words, claim)
     if "inconclusive" in states:
-        return Verdict("inconclusive", EXIT_INCONCLUSIVE, outcomes, _said(outcomes), claim)
+        words = _said(outcomes) + f": {UNFIT_SPLIT}" * bool(unfit_splits(record))
+        return Verdict("inconclusive", EXIT_INCONCLUSIVE, outcomes, words, claim)
     return Verdict("pass", EXIT_FINE, outcomes, _said(outcomes), claim)
 
 
@@ -156,6 +164,9 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
                 where += f"; {facts.epsilon.conditions}"
             more |= not summary.dependence.is_by_record
             ends.append(_Ends(*interval, where, facts))
+    unfit = [end for end in ends if end.facts.split_is_unfit]
+    if unfit and not any(end.is_above(gate) for end in ends):
+        return _on_unfit_split(gate, _deciding(unfit, gate))
     if undefined and not any(end.is_above(gate) for end in ends):
         return _undecided(gate, undefined)
     if not ends:
@@ -197,7 +208,9 @@ class _Ends:
     @property
     def is_of_inputs(self) -> bool:
         """Whether the result may be what the inputs alone tell."""
-        return self.facts.auc_gain is not None and self.facts.auc_gain.low <= 0
+        if self.facts.auc_gain is None:
+            return False
+        return self.facts.auc_gain.low <= 0 or self.facts.split_is_unfit
 
     def is_above(self, gate: Gate) -> bool:
         return self.low > gate.at_most and not self.is_of_inputs
@@ -209,6 +222,16 @@ def _of_inputs(gate: Gate, end: _Ends) -> GateOutcome:
         f"{gate_title(gate)} of at least {rounded_down(end.low, 3)} ({end.where}) is above "
         f"{gate.at_most:g}, but the inputs alone reach an AUC of {alone:.3f} without the model, "
         f"and what is gained beyond that may be chance"
+    )
+    return GateOutcome(gate, "inconclusive", end.low, end.high, words)
+
+
+def _on_unfit_split(gate: Gate, end: _Ends) -> GateOutcome:
+    """Neither passed nor failed: what is measured may be the split's, or hidden by it."""
+    ends = f"{rounded_down(end.low, 3)} and {rounded_up(end.high, 3)}".replace("∞", "infinity")
+    words = (
+        f"{gate_title(gate)} between {ends} ({end.where}), limit {gate.at_most:g}, decides "
+        f"nothing: {unfit_words(end.facts)}"
     )
     return GateOutcome(gate, "inconclusive", end.low, end.high, words)
 
@@ -274,7 +297,14 @@ def _judge_performance(record: AuditRecord, gate: Gate) -> GateOutcome:
     level = shared_confidence(gate.confidence, len(models))
     compared = _OF_MODELS[gate.metric]
     ends = [(*compared(one.performance, level), one) for one in models if one.performance]
-    low, high, worst = max(ends, key=lambda end: (end[0] > gate.at_most, end[1]))
+    unfit = {facts.subject: facts for facts in facts_of_unfit_splits(record)}
+    fit = [end for end in ends if end[2].name not in unfit]
+    if len(fit) < len(ends) and not any(low > gate.at_most for low, _, _ in fit):
+        low, high, worst = max(
+            (end for end in ends if end not in fit), key=lambda end: (end[0], end[1])
+        )
+        return _on_unfit_split(gate, _Ends(low, high, worst.name, unfit[worst.name]))
+    low, high, worst = max(fit, key=lambda end: (end[0] > gate.at_most, end[1]))
     remedy = "more records whose membership is known would narrow the interval"
     return _outcome(gate, low, high, worst.name, "", remedy)
 

@@ -88,13 +88,14 @@ class ModelMIA(GameThreatModel):
     Attributes
     ----------
     left_out : (int, int)
-        How many members and non-members are not compared, for they occur on both sides.
+        How many members and non-members are not compared, for they occur on both sides, or repeat
+        others of their own.
 
     Warns
     -----
     TargetInDataWarning
         Where records occur on both sides; they are left out, for nobody could say whether they
-        are members.
+        are members. Of equal records on one side the first is compared.
     """
 
     def __init__(
@@ -130,7 +131,7 @@ class ModelMIA(GameThreatModel):
         sides = _checked_sides(self._layout, audited, members, non_members)
         seed = resolve_seed(seed)
         keys = (sides[0].row_keys(), sides[1].row_keys())
-        compared = compare_sides(keys, seed)
+        compared = compare_sides(keys, seed).once(keys)
         if compared.left_out and not coins:
             warnings.warn(compared.words(), TargetInDataWarning, stacklevel=2)
         self._given = np.concatenate(keys)
@@ -151,7 +152,7 @@ class ModelMIA(GameThreatModel):
             population=held,
             trainer=shadows,
             num_shadows=check_count(num_shadows, "num_shadows", minimum=2),
-            num_members=len(sides[0]) + (_size(held) if coins else 0),
+            num_members=len(np.unique(keys[0])) + (_size(held) if coins else 0),
             train_on_targets=not made_up if train_on_targets is None else train_on_targets,
             budget=None if budget is None else check_count(budget, "budget"),
             seed=seed,

@@ -1,6 +1,7 @@
 """Membership inference from predictions alone: what a model said, and no model to ask."""
 
 import copy
+import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,14 +15,15 @@ from numpy.typing import ArrayLike
 from tapas._random import Parts, part_stream, resolve_seed
 from tapas._validate import check_probability
 from tapas.compat import AttackLike, GameThreatModel
-from tapas.errors import SchemaError, ThreatModelError
-from tapas.game import Setting, split_sides
+from tapas.errors import SchemaError, TargetInDataWarning, ThreatModelError
+from tapas.game import Setting, compare_sides, split_sides
 from tapas.models import Model, RecordedModel, RecordedModels, Records
 from tapas.results import JudgedRecords
 from tapas.threat_models._inputs_alone import told_by_inputs
 from tapas.threat_models._judging import judge_more
 from tapas.threat_models._model_game import ModelMembershipGame
 from tapas.threat_models._prediction_files import Predictions, from_frame, read_predictions
+from tapas.threat_models._repeated_answers import answer_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +98,18 @@ class PredictionsMIA(GameThreatModel):
         some of which are negative logits; what may be either is refused.
     label : str
         Display name of the model.
+
+    Attributes
+    ----------
+    left_out : (int, int)
+        How many members and non-members are not compared, for they repeat others.
+
+    Warns
+    -----
+    TargetInDataWarning
+        Where rows of scores and class repeat as those of repeated records do: equal ones are known
+        or judged together, and count once. Where few scores are possible, as of a tree, equal rows
+        are those of different records.
     """
 
     def __init__(
@@ -120,9 +134,19 @@ class PredictionsMIA(GameThreatModel):
         seed = resolve_seed(seed)
         numbers = np.arange(len(given.labels))
         everyone = Records(numbers[:, None].astype(float), given.labels)
-        rows = tuple(np.flatnonzero(given.members == kind) for kind in (1, 0))
+        inside, outside = (np.flatnonzero(given.members == kind) for kind in (1, 0))
+        every = answer_keys(given)
+        keys = (every[inside], every[outside])
+        compared = compare_sides(keys, seed).once(keys)
+        self.left_out = (
+            len(inside) - len(compared.rows[0]),
+            len(outside) - len(compared.rows[1]),
+        )
+        if compared.left_out:
+            warnings.warn(compared.words(), TargetInDataWarning, stacklevel=2)
+        rows = (inside[compared.rows[0]], outside[compared.rows[1]])
         known, judged = split_sides(
-            (everyone, everyone), (numbers, numbers), (rows[0], rows[1]), self.known_share, seed
+            (everyone, everyone), (numbers, numbers), rows, self.known_share, seed
         )
         model = RecordedModel(given.scores, given.classes, outputs=outputs, label=label)
         model.codes_of(given.labels)
@@ -140,7 +164,7 @@ class PredictionsMIA(GameThreatModel):
             population=None,
             trainer=RecordedModels(references) if references else None,
             num_shadows=len(references),
-            num_members=len(rows[0]),
+            num_members=len(inside),
             train_on_targets=True,
             budget=None,
             seed=seed,
