@@ -440,7 +440,8 @@ def _nearly(findings: Findings) -> str:
     more = "records" if findings.covers_records else "trials"
     return (
         f"The {what} by itself excludes guessing with {_LEVEL} confidence, but not when the error "
-        f"is shared between all ways to show a leak: more {more} would settle whether anything leaks."
+        f"is shared between all ways to show a leak: more {more} would settle whether anything "
+        f"leaks."
     )
 
 
