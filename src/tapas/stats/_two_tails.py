@@ -73,7 +73,8 @@ def tails_of(trials: Trials, shares: dict[float, float] = SHARES) -> Tails:
         rings.append(Ring(*(int(np.sum(who)) for who in counted)))
         levels.append(level)
         inner |= guessed
-    return Tails(tuple(rings), tuple(levels), inner.size)
+    # One ring alone has nobody to share the error with.
+    return Tails(tuple(rings), tuple(levels) if len(rings) > 1 else (1.0,), inner.size)
 
 
 def _ends(
