@@ -300,6 +300,8 @@ def test_words_follow_the_intervals_that_hold_together_and_say_what_may_be_misse
     assert not any(word in words for word in ("clear", "strong:", "almost complete"))
     epsilon = smallest_leak(60, confidence=1 - 0.05 / 80)  # scores or a certificate
     assert f"(epsilon {rounded(epsilon)}) would have been found nine times in ten" in words
+    assert "from randomized response (epsilon" in words
+    assert "may one that shows in few trials only" in words
     strong = AuditPage(record(subject(membership(5.0), *summaries))).words
     assert any("The leak is strong: this is not chance" in sentence for sentence in strong)
 

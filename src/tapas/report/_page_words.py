@@ -461,8 +461,10 @@ def _missed(findings: Findings) -> str:
         return "With so few trials even a complete leak would have been missed."
     return (
         f"With as many trials a leak that lets an attacker guess right in "
-        f"{percent(1 / (1 + math.exp(-epsilon)))} of the trials (epsilon {rounded(epsilon)}) would "
-        "have been found nine times in ten; a smaller one may have been missed."
+        f"{percent(1 / (1 + math.exp(-epsilon)))} of the trials, as from randomized response "
+        f"(epsilon {rounded(epsilon)}) would have been found nine times in ten: that there is "
+        "one, not its size. A smaller one may have been missed, and so may one that shows in few "
+        "trials only, however surely it then does."
     )
 
 

@@ -30,7 +30,8 @@ class ClaimOutcome:
         The certificate that the state rests on, over all attacks and targets together.
     power : float or None
         Of an open claim, about how likely it would have been contradicted, had the mechanism
-        twice the claimed epsilon and the attacks been the best there are.
+        twice the claimed epsilon and the attacks been the best there are. The mechanism is taken
+        for one like randomized response, or for a Gaussian one where the claim is read so.
     """
 
     claim: Claim | None
@@ -127,8 +128,9 @@ def _outcome(
         f"attack could have shown {rounded_down(ceiling)}."
     )
     if power is not None:
+        like = "a mechanism like randomized response" if claim.family is None else "a Gaussian one"
         words += (
-            " Were epsilon twice as large, and the attack the best there is, it would have been "
-            f"contradicted with a probability of about {power:.2f}."
+            f" Were epsilon twice as large, by {like}, and the attack the best there is, it would "
+            f"have been contradicted with a probability of about {power:.2f}."
         )
     return ClaimOutcome(claim, "open", words, bound, power)
