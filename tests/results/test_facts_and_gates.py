@@ -261,11 +261,21 @@ def test_a_claim_that_is_not_contradicted_proves_nothing(summary, claim, state) 
 
 def test_an_open_claim_says_how_likely_a_false_one_was_to_be_found() -> None:
     few, many = (Findings(_record(_summary(0.0, n), claim=Claim(1.0))).claim for n in (100, 2000))
-    assert "twice as large" in few.words
+    assert "twice as large, by a mechanism like randomized response" in few.words
+    gaussian = Findings(_record(_summary(0.0, 100), claim=Claim(1.0, 1e-5, "gaussian"))).claim
+    assert "twice as large, by a Gaussian one" in gaussian.words
     assert many.words.endswith(" 1.00.") or many.words.endswith(" 0.99.")
     chance = [float(one.words.rstrip(".").rsplit(" ", 1)[1]) for one in (few, many)]
     assert 0.05 < chance[0] < chance[1]
     assert few.power == pytest.approx(chance[0], abs=0.006)
+
+
+def test_a_gate_on_few_false_alarms_is_open_where_one_secret_was_drawn() -> None:
+    one = MIAttackSummary(np.array([0]), np.array([0]), np.array([0.3]))
+    gates = (Gate("tpr_at_fpr", at_most=0.5, fpr=0.01), Gate("auc", at_most=0.7))
+    found = decide(_record(one, gates=gates))
+    assert found.state == "inconclusive"
+    assert [outcome.state for outcome in found.outcomes] == ["inconclusive"] * 2
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,10 @@ def of_both_ways(
         return None
     level = shared_confidence(confidence, 2)
     one = estimate(measure, summary, level)
+    if one is None:
+        return None
     other = measure.turned(summary, shared_confidence(level, 1, summary.error_share))
-    if one is None or other is None:
+    if other is None:
         return one
     ends = (one.value, other.value), (one.low, other.low), (one.high, other.high)
     return Estimate(*(max(pair) for pair in ends))
