@@ -1,5 +1,7 @@
 """Learning curves: known areas, known gains, and where they stand."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -55,6 +57,15 @@ def test_words_say_whether_more_would_help() -> None:
     assert "would hardly show more" in done.words("gen")
     assert runs_needed(0.9, 0.1, 0.0) < learns.trials_to_certify / 2 < runs_needed(0.55, 0.45, 0.0)
     assert LearningCurve.from_dict(learns.to_dict()).words("gen") == learns.words("gen")
+    forecast = re.search(r"about ([0-9,]+) test trials", learns.words("gen"))
+    assert forecast is not None
+    assert len(forecast[1].replace(",", "").rstrip("0")) <= 2
+
+
+def test_no_number_of_trials_is_told_where_no_leak_is_shown() -> None:
+    auc = (Estimate(0.5, 0.47, 0.53), Estimate(0.506, 0.48, 0.53))
+    curve = LearningCurve("Subsets", (100, 200), auc, Estimate(0.006, -0.02, 0.03))
+    assert "test trials" not in curve.words("gen")
 
 
 def test_attacks_that_pool_targets_have_a_curve_on_the_page_and_in_the_record() -> None:

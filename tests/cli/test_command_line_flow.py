@@ -18,6 +18,7 @@ import yaml
 from tapas.cli._main import run
 from tapas.datasets import load_sample
 from tapas.results import AuditRecord, decide
+from tapas.stats import one_run_epsilon
 
 ROWS = 160
 
@@ -295,13 +296,37 @@ def test_help_and_list_name_everything(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_plan_counts_trials_and_time(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", "--epsilon", "1", "--tpr", "1", "--fpr", "0"]) == 0
-    assert "24 trials" in capsys.readouterr().out
+    assert " 16 trials" in capsys.readouterr().out
     path = audit_file(place, claim={"epsilon": 0.5})
     assert run(["plan", str(path)]) == 0
     out = capsys.readouterr().out
     assert "epsilon 0.5" in out
     assert "plays 40 test trials" in out
     assert "one trial takes about" in out
+
+
+def test_plans_of_canaries_are_about_their_number(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trials = {"train": 4, "test": 1}
+    data = {"table": "people.csv", "targets": {"random": 12}}
+    path = audit_file(place, goal="canaries", data=data, trials=trials, claim={"epsilon": 1})
+    assert run(["plan", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "many targets, and not many trials" in out
+    assert "right about 95%" in out
+    assert "16 canaries" in out
+    most = one_run_epsilon(12, 12, 12).value
+    assert f"judges 12: a perfect attack would certify {most:.2f}" in out
+    assert "test trials" not in out
+
+
+def test_a_single_trial_ends_in_a_page(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gates = [{"metric": "tpr_at_fpr", "fpr": 0.01, "at_most": 0.5}]
+    path = audit_file(place, trials={"train": 20, "test": 1}, gates=gates)
+    assert run(["run", str(path), "--quiet", "--folder", str(place / "one")]) == 6
+    assert (place / "one" / "report.html").is_file()
+    assert "tpr_at_fpr is not defined" in capsys.readouterr().out
 
 
 def test_help_loads_nothing_heavy() -> None:

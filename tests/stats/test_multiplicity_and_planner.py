@@ -1,6 +1,7 @@
 """Corrections for many questions, and how many trials to plan."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from tapas.errors import StatisticsError
 from tapas.stats import (
     auc_interval,
     audit_power,
+    certificate,
     epsilon_lower_bound,
     holm,
     look_share,
@@ -18,6 +20,7 @@ from tapas.stats import (
     smallest_area,
     smallest_leak,
 )
+from tapas.stats._certificate_power import certificate_power
 
 
 def test_holm_adjusts_step_down_and_keeps_the_order():
@@ -78,6 +81,40 @@ def test_no_number_of_trials_contradicts_a_true_claim():
     assert runs_needed(0.5, 0.5, 0.0) == math.inf
     with pytest.raises(StatisticsError, match="claim"):
         runs_needed(0.9, 0.1, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("tpr", "fpr", "claim", "trials"),
+    [
+        (0.05, 0.0, 1.0, None),  # a rare event
+        (0.05, 0.0, 1.0, 469),
+        (0.5, 0.01, 1.0, None),
+        (0.55, 0.45, 0.0, None),
+        (0.2, 0.05, 0.5, None),
+    ],
+)
+def test_the_forecast_of_the_certificate_is_what_it_does(tpr, fpr, claim, trials):
+    planned = runs_needed(tpr, fpr, claim, method="portfolio")
+    size, audits = trials or planned, 80
+    expected = certificate_power(tpr, fpr, claim, size)
+    assert (expected >= 0.9) == (trials is None)
+    rng, found = np.random.default_rng(9), 0
+    for _ in range(audits):
+        member = rng.permutation(2 * size) < size
+        told = rng.random(2 * size) < np.where(member, tpr, fpr)
+        one = SimpleNamespace(labels=member, predictions=told, scores=told * 1.0)
+        found += certificate(one).bound.value > claim
+    assert (
+        abs(found / audits - expected) <= 3 * math.sqrt(expected * (1 - expected) / audits) + 0.02
+    )
+
+
+def test_more_trials_are_forecast_to_show_more():
+    powers = [certificate_power(0.6, 0.3, 0.3, size) for size in (2, 50, 200, 499, 1000, 40_000)]
+    assert powers == sorted(powers)
+    assert powers[-1] > 0.99
+    assert certificate_power(0.6, 0.3, 0.3, 400, delta=0.01) < powers[3]
+    assert runs_needed(0.5, 0.5, 0.0, method="portfolio") == math.inf
 
 
 def test_all_looks_together_spend_a_tenth_more():

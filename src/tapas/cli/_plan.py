@@ -15,6 +15,10 @@ _STRENGTHS = {
     "weak": (0.55, 0.45),
 }
 
+# Of its guesses about canaries that an attack may have right.
+_SHARES_RIGHT = (1.0, 0.95, 0.85, 0.75, 0.6)
+_MOST_CANARIES = 20_000
+
 
 @click.command("plan")
 @click.argument("audit_file", type=click.Path(path_type=Path), required=False, metavar="[FILE]")
@@ -55,12 +59,17 @@ def command(
     claimed = float(claim.epsilon) if epsilon is None else epsilon  # type: ignore[union-attr]
     allowed = delta if delta is not None else float(claim.delta) if claim is not None else 0.0
     strengths = _STRENGTHS if tpr is None or fpr is None else {"expected": (tpr, fpr)}
+    if audit is not None and _is_of_coins(audit):
+        _tell_of_coins(audit, audit_file, claimed, allowed, confidence)
+        return
     click.echo(
         f"Test trials to contradict epsilon {claimed:g}, delta {allowed:g}, at confidence "
         f"{confidence:g}, with chance {power:g}:"
     )
     for name, (hits, alarms) in strengths.items():
-        runs = runs_needed(hits, alarms, claimed, confidence, power, delta=allowed)
+        runs = runs_needed(
+            hits, alarms, claimed, confidence, power, delta=allowed, method="portfolio"
+        )
         rates = f"{name} attack (TPR {hits:g}, FPR {alarms:g})"
         click.echo(f"  {rates:<45} {_trials(runs, seconds)}")
     if audit is not None and audit.num_test is not None:
@@ -69,7 +78,53 @@ def command(
         from tapas.cli._words import duration
 
         click.echo(f"  one trial takes about {duration(seconds)}; times are for one core")
-    click.echo("Half of the trials have the target, half do not; training trials come on top.")
+    click.echo(
+        "By the certificate that `tapas run` makes of one attack on one target. Half of the trials "
+        "have the target, half do not; training trials come on top."
+    )
+
+
+def _is_of_coins(audit: Any) -> bool:
+    """Whether records are judged together, each put in by a coin of its own."""
+    return any(subject.threat_model.game.setting.coins for subject in audit.subjects)
+
+
+def _tell_of_coins(
+    audit: Any, audit_file: Path | None, claimed: float, delta: float, confidence: float
+) -> None:
+    from tapas.stats import one_run_epsilon
+
+    click.echo(
+        f"{audit_file} judges all its targets together in each release, each put in by a coin of "
+        "its own: what an epsilon takes is many targets, and not many trials."
+    )
+    click.echo(
+        f"Canaries to contradict epsilon {claimed:g}, delta {delta:g}, at confidence "
+        f"{confidence:g}:"
+    )
+    for right in _SHARES_RIGHT:
+        needed = _canaries_needed(right, claimed, delta, confidence)
+        told = f"{needed:,} canaries" if needed else f"none suffice of {_MOST_CANARIES:,}"
+        click.echo(f"  {f'an attack that is right about {right:.0%}':<45} {told}")
+    game = audit.subjects[0].threat_model.game
+    judged = game.briefing("test").num_targets * (audit.num_test or 1)
+    most = one_run_epsilon(judged, judged, judged, delta=delta, confidence=confidence).value
+    click.echo(f"  {audit_file} judges {judged:,}: a perfect attack would certify {most:.2f}")
+
+
+def _canaries_needed(right: float, claimed: float, delta: float, confidence: float) -> int | None:
+    """The fewest, on a grid of a tenth, of which such a share shows more than is claimed."""
+    from tapas.stats import one_run_epsilon
+
+    number = 10
+    while number <= _MOST_CANARIES:
+        bound = one_run_epsilon(
+            number, number, int(right * number), delta=delta, confidence=confidence
+        )
+        if float(bound) > claimed:
+            return number
+        number += max(1, number // 10)
+    return None
 
 
 def _trials(runs: float, seconds: float | None) -> str:

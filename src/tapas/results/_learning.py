@@ -65,7 +65,8 @@ class LearningCurve:
         shift = np.sqrt(2) * scipy.special.ndtri(min(max(self.forecast, 0.5), 0.999))
         rates = scipy.special.ndtr(shift + scipy.special.ndtri(_RATES))
         best = int(np.argmax((rates - _RATES) / np.sqrt(rates * (1 - rates) + 1e-9)))
-        return 2 * runs_needed(float(rates[best]), float(_RATES[best]), 0.0)
+        hits, alarms = float(rates[best]), float(_RATES[best])
+        return 2 * runs_needed(hits, alarms, 0.0, method="portfolio")
 
     def words(self, subject: str) -> str:
         """What came out, in a sentence or two."""
@@ -81,12 +82,14 @@ class LearningCurve:
             )
         else:
             outlook = "more training trials would hardly show more."
+        if not every.low > 0.5:
+            return f"{learnt}{outlook}"
         needed = self.trials_to_certify
         if not np.isfinite(needed):
             return f"{learnt}{outlook}"
         return (
             f"{learnt}{outlook} A leak about one target of that exposure is certified, nine times "
-            f"in ten, by about {needed:,.0f} test trials (`tapas plan`)."
+            f"in ten, by about {_two_digits(needed):,} test trials (`tapas plan`)."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,6 +106,11 @@ class LearningCurve:
         """The curve that plain values tell of."""
         areas = tuple(Estimate(*one) for one in content["auc"])
         return cls(content["attack"], tuple(content["trials"]), areas, Estimate(*content["gain"]))
+
+
+def _two_digits(number: float) -> int:
+    """A forecast, with as many digits as it deserves."""
+    return int(float(f"{number:.1e}"))
 
 
 def _plain(estimate: Estimate) -> list[float]:

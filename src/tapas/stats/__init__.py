@@ -36,8 +36,9 @@ from tapas.stats._operating_point import (
     negatives_needed,
     tpr_at_fpr_interval,
 )
-from tapas.stats._planner import audit_power, runs_needed, smallest_area, smallest_leak
+from tapas.stats._planner import runs_needed, smallest_area, smallest_leak
 from tapas.stats._portfolio import Certificate, certificate
+from tapas.stats._power import audit_power
 from tapas.stats._resampled import percentile_interval, resampled_counts
 from tapas.stats._selection import (
     ThresholdChoice,

@@ -10,8 +10,8 @@ from tapas.stats._counts import check_level
 from tapas.stats._dependence import Dependence
 from tapas.stats._gaussian import gaussian_epsilon_from_mu
 from tapas.stats._one_run import one_run_epsilon, one_run_gaussian_epsilon
-from tapas.stats._planner import audit_power
 from tapas.stats._portfolio import MAIN_SHARE
+from tapas.stats._power import audit_power
 from tapas.stats._promises import FEW
 from tapas.stats._two_tails import telling_all
 

@@ -4,17 +4,16 @@ import math
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-from tapas._validate import check_probability
+from tapas._validate import check_choice, check_probability
 from tapas.errors import StatisticsError
 from tapas.stats._auc_columns import hanley_mcneil
-from tapas.stats._buehler import outcome_boundary
+from tapas.stats._certificate_power import certificate_power
 from tapas.stats._clopper_pearson import epsilon_from_limits
 from tapas.stats._counts import check_level
-from tapas.stats._intervals import upper_limit
+from tapas.stats._power import audit_power
 
-__all__ = ["audit_power", "runs_needed", "smallest_area", "smallest_leak"]
+__all__ = ["runs_needed", "smallest_area", "smallest_leak"]
 
 _MOST = 10_000_000
 _LARGEST_LEAK = 30.0
@@ -30,8 +29,9 @@ def runs_needed(
     power: float = 0.9,
     *,
     delta: float = 0.0,
+    method: str = "clopper-pearson",
 ) -> float:
-    """Return the trials per world after which E1 contradicts `claim` with chance `power`.
+    """Return the trials per world after which `claim` is contradicted with chance `power`.
 
     Parameters
     ----------
@@ -40,6 +40,9 @@ def runs_needed(
         could be seen at all.
     claim, delta
         The claimed (epsilon, delta).
+    method
+        What contradicts: ``"clopper-pearson"`` is E1 on all trials, at an event fixed beforehand;
+        ``"portfolio"`` is `certificate`, the default of audits and claims.
 
     Returns
     -------
@@ -52,9 +55,11 @@ def runs_needed(
     -----
     Assumes: unpaired trials, equal numbers in both worlds, one event fixed
     beforehand. Guarantees: the power at the returned number is at least
-    `power`, computed exactly; power is slightly saw-toothed in the number of
-    trials, so a few smaller numbers may reach it too.
+    `power`, computed exactly for E1 and about for the portfolio (which also has to find the
+    event, and is taken for the better of its ways); power is slightly saw-toothed in the number
+    of trials, so a few smaller numbers may reach it too.
     """
+    check_choice(method, "method", ("clopper-pearson", "portfolio"))
     rates = check_probability(tpr, "tpr"), check_probability(fpr, "fpr")
     check_probability(power, "power", open_interval=True)
     check_level(confidence, delta)
@@ -63,8 +68,10 @@ def runs_needed(
     if float(epsilon_from_limits(rates[1], 1 - rates[0], delta)) <= claim:
         return math.inf
 
+    of_method = audit_power if method == "clopper-pearson" else certificate_power
+
     def enough(trials: int) -> bool:
-        reached = audit_power(*rates, claim, trials, confidence=confidence, delta=delta)
+        reached = of_method(*rates, claim, trials, confidence=confidence, delta=delta)
         return reached >= power
 
     high = 1
@@ -77,33 +84,6 @@ def runs_needed(
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def audit_power(
-    tpr: float,
-    fpr: float,
-    claim: float,
-    num_trials: int,
-    *,
-    confidence: float = 0.95,
-    delta: float = 0.0,
-) -> float:
-    """Return the probability that E1 exceeds `claim` with `num_trials` per world.
-
-    Notes
-    -----
-    Assumes: unpaired trials and an event fixed beforehand with rates `tpr` and
-    `fpr`. Guarantees: exact up to rounding, no simulation.
-    """
-    from scipy.stats import binom
-
-    alpha = check_level(confidence, delta)
-    fp, fn = _likely_counts(num_trials, fpr), _likely_counts(num_trials, 1 - tpr)
-    fpr_high = upper_limit(fp, num_trials, alpha / 2)
-    fnr_high = upper_limit(fn, num_trials, alpha / 2)
-    most = fn[0] + outcome_boundary(claim, fpr_high, fnr_high, delta)
-    reached = np.where(most >= 0, scipy.special.bdtr(np.maximum(most, 0), num_trials, 1 - tpr), 0.0)
-    return float(binom.pmf(fp, num_trials, fpr) @ reached)
 
 
 def smallest_leak(num_trials: int, *, confidence: float = 0.95, power: float = 0.9) -> float:
@@ -155,9 +135,3 @@ def smallest_area(
         middle = (low + high) / 2
         low, high = (low, middle) if shown(middle) else (middle, high)
     return high
-
-
-def _likely_counts(n: int, rate: float) -> NDArray[np.int64]:
-    """Return the counts within eight standard deviations of their mean."""
-    reach = 8 * math.sqrt(n * rate * (1 - rate)) + 30
-    return np.arange(max(0, int(n * rate - reach)), min(n, int(n * rate + reach)) + 1)
