@@ -3,16 +3,23 @@
 import numpy as np
 import pytest
 
-from tapas.attacks import Attack, ClosestDistanceMIA, EnsembleAttack, GroundhogAttack
+from tapas.attacks import (
+    Attack,
+    ClosestDistanceAIA,
+    ClosestDistanceMIA,
+    EnsembleAttack,
+    GroundhogAttack,
+)
 from tapas.audit import Audit
 from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import IncompatibleAttackError
 from tapas.generators import Generator
 from tapas.report import AuditPage
-from tapas.results import FAILURES, Gate, decide, exposed_people
+from tapas.results import FAILURES, AuditRecord, Gate, decide, exposed_people
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
+    TargetedAIA,
     TargetedMIA,
     TrialPolicy,
 )
@@ -164,3 +171,35 @@ def test_training_says_that_failures_hang_together_with_the_secret() -> None:
     for attack in (ClosestDistanceMIA(), GroundhogAttack(), EnsembleAttack()):
         with pytest.raises(IncompatibleAttackError, match="hang together with the secret"):
             attack.train(threat_model, 40)
+
+
+@pytest.mark.parametrize(
+    ("values", "right"), [(["good", "bad"], 1.0), (["good", "bad", "fair"], 0.6)]
+)
+def test_failures_tell_values_of_attributes_too(values: list[str], right: float) -> None:
+    """Whatever value but the first makes the mechanism fail."""
+
+    class FailsForOthers(Generator):
+        def fit(self, dataset: TabularDataset, **_: object) -> None:
+            rows = dataset.data.drop(columns="Health")
+            same = (rows == DATA.data.drop(columns="Health").iloc[0]).all(axis=1)
+            self.fails = set(dataset.data.loc[same, "Health"]) != {values[0]}
+
+        def generate(self, num_samples: int, random_state: int | None = None) -> TabularDataset:
+            if self.fails:
+                raise RuntimeError("no release")
+            return PUBLIC.sample(num_samples, random_state=random_state)
+
+    game = TargetedAIA(
+        AuxiliaryDataKnowledge(DATA.drop_records([0]), num_training_records=20, seed=0),
+        DATA.get_records([0]),
+        "Health",
+        values,
+        BlackBoxKnowledge(FailsForOthers(), 5),
+        seed=1,
+    )
+    record = Audit(game, [ClosestDistanceAIA()], 30, 60, max_failures=90).run(n_jobs=1)
+    (summary,) = AuditRecord.from_json(record.to_json()).subjects[0].summaries
+    assert (summary.attack, summary.chance) == (FAILURES, 1 / len(values))
+    assert summary.accuracy >= right
+    assert decide(record, [Gate("accuracy_gain", 0.05)]).state == "fail"
