@@ -1,6 +1,7 @@
 """The page of an audit: right words, nothing foreign, nothing unescaped, for every record."""
 
 import base64
+import contextlib
 import hashlib
 import math
 import re
@@ -9,8 +10,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+import tapas.attacks
 from tapas.errors import ConfigError, StoreError
+from tapas.models import Access
 from tapas.report import AuditPage, ComparisonPage, compare_records
+from tapas.report._page_inputs import READ_PARAMETERS, attacker_words
 from tapas.report._page_numbers import between, bound
 from tapas.report._page_tables import result_table
 from tapas.report._roc_figure import _blocks
@@ -765,3 +769,22 @@ def test_a_comparison_needs_two_records_and_as_many_names():
         compare_records([RECORDS["leak"]])
     with pytest.raises(ConfigError, match="as many names"):
         compare_records([RECORDS["leak"]] * 2, ["one"])
+
+
+def test_a_page_says_where_no_attack_reads_the_parameters_that_are_shown():
+    def said(*names: str, access: str = "parameters") -> str:
+        attacks = [{"use": name} for name in names]
+        question = {"model": {"access": access}, "attacks": attacks}
+        return " ".join(attacker_words(AuditRecord("Audit", question, "f00", 0, ())))
+
+    words = "None of these attacks reads the parameters"
+    assert words in said("LossMIA", "CertaintyMIA")
+    assert words not in said("LossMIA", access="scores")
+    assert words not in said("LossMIA", "TreeMIA")
+    assert words not in said("LossMIA", "mine:Attack")
+    reading = set()
+    for name in tapas.attacks.__all__:
+        with contextlib.suppress(TypeError, AttributeError, ConfigError):  # no attacks
+            if getattr(tapas.attacks, name)().needs.access is Access.PARAMETERS:
+                reading.add(name)
+    assert reading == READ_PARAMETERS

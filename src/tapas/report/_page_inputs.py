@@ -32,6 +32,7 @@ _MECHANISM = {
     "no-box": "cannot run the generator",
     "white-box": "sees the fitted generator as well",
 }
+READ_PARAMETERS = {"TreeMIA", "WhiteBoxPropertyClassifier"}  # the attacks that do
 
 
 @dataclass(frozen=True)
@@ -124,13 +125,26 @@ def attacker_words(record: AuditRecord) -> list[str]:
         if shadows is None:  # as audit files have it by default
             shadows = 16 if model.get("use") or model.get("trainer") else 0
         trained = f"trains {shadows} models of the same kind" if shadows else "trains no models"
-        return [f"{asks}{trained} to compare with.", _known(model)]
+        return [f"{asks}{trained} to compare with.", *_unread(question), _known(model)]
     if question.get("generator"):
         said = _about_generator(question.get("knowledge", {}))
         return [*said, *_pairs(record), *drawn_values_words(question)]
     if question.get("imported"):
         return ["The attacker sees releases that somebody else made."]
     return ["This audit was put together in Python: the question, below, says what was known."]
+
+
+def _unread(question: Mapping[str, Any]) -> list[str]:
+    """Where parameters are in sight, and no attack looks at them."""
+    names = {str(attack.get("use")) for attack in question.get("attacks") or ()}
+    ones_own = any(":" in name for name in names)
+    shown = question["model"].get("access") == "parameters"
+    if not shown or not names or ones_own or names & READ_PARAMETERS:
+        return []
+    return [
+        "None of these attacks reads the parameters of this kind of model: what is found is what "
+        "its scores tell."
+    ]
 
 
 def _guessed(attribute: Mapping[str, Any] | None) -> list[str]:
