@@ -62,9 +62,9 @@ class JudgedRecords:
             f"{warning}{self.attack}: {int(self.table['member'].sum())} of {len(self.table)} "
             f"records are judged to be members, by a rule that takes at most "
             f"{100 * self.false_alarms:g} % of {such} for members. It finds {value} % of "
-            f"members ({low} to {high} %, on {self.members} members and {self.non_members} non-members that are known), so a "
-            f"record that it does not call a member may be one all the same. Probabilities are for "
-            f"a prior of {self.prior:g}."
+            f"members ({low} to {high} %, on {self.members} members and {self.non_members} "
+            f"non-members that are known), so a record that it does not call a member may be one "
+            f"all the same. Probabilities are for a prior of {self.prior:g}."
         )
 
 
