@@ -584,6 +584,13 @@ def test_a_split_is_called_unfit_on_strong_evidence_only():
         assert not any(text in words for text in unsaid)
 
 
+def test_a_gain_below_zero_is_nobodys_doing():
+    words = " ".join(AuditPage(beside_inputs(0.22, 0.0)).words)
+    assert "and the attack no more than that (gain −" in words
+    assert "only this is the model's doing" not in words
+    assert "only this is the model's doing" in " ".join(AuditPage(beside_inputs(0.0)).words)
+
+
 def test_an_unfit_split_is_told_in_the_headline():
     assert AuditPage(beside_inputs(1.0, 0.0)).words[0].startswith("Split unfit: Members and")
     assert AuditPage(beside_inputs(0.0, 0.0)).words[0].startswith("No leak shown")

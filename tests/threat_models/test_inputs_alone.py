@@ -28,7 +28,16 @@ from tapas.attacks import (
 from tapas.audit import Audit
 from tapas.cli._outputs import verdict_values, write_junit
 from tapas.report import AuditPage
-from tapas.results import AttackSummary, Findings, Gate, decide, leak, record_facts, summary_facts
+from tapas.results import (
+    AttackSummary,
+    Findings,
+    Gate,
+    MIAttackSummary,
+    decide,
+    leak,
+    record_facts,
+    summary_facts,
+)
 from tapas.stats import auc_gain_interval, auc_interval
 from tapas.threat_models import ModelAIA, ModelMIA
 
@@ -253,3 +262,21 @@ def test_few_shifted_nulls_are_called_leaks(access: str, shift: float) -> None:
         for facts in record_facts(record):
             called[facts.attack] = called.get(facts.attack, 0) + (leak(facts)[0] > 0)
     assert max(called.values()) <= 10 + 3 * np.sqrt(200 * 0.05 * 0.95), called
+
+
+def test_a_gain_is_as_sure_as_the_areas_and_no_larger_than_possible() -> None:
+    labels = np.repeat([1, 0], 60)
+    rng = RNG(0)
+    for spread in (0.0, 0.02):
+        alone = 0.5 + spread * rng.normal(size=120)
+        scores = labels + 0.2 * rng.normal(size=120)
+        summary = MIAttackSummary(
+            labels, labels, scores, inputs_alone=alone, dependence="one release"
+        )
+        facts = summary_facts(summary)
+        assert facts.auc_gain.high <= 1 - facts.inputs_auc.low or not spread
+        if not spread:
+            assert facts.inputs_tell_nothing
+            assert facts.auc_gain.value == pytest.approx(facts.auc.value - 0.5)
+            assert facts.auc_gain.low == pytest.approx(facts.auc.low - 0.5)
+            assert facts.auc_gain.high == pytest.approx(facts.auc.high - 0.5)

@@ -147,3 +147,21 @@ def test_the_command_judges_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "audit.yaml").write_text(yaml.safe_dump(other))
     assert run(words) == 4
     assert "the members of a model, not by this one" in capsys.readouterr().err
+
+
+def test_rates_that_hold_for_no_other_records_are_told_with_a_warning() -> None:
+    X, y = noisy_table(0)
+    tree = DecisionTreeClassifier(random_state=0).fit(X[:SIZE], y[:SIZE])
+    members, asked_about = (X[:SIZE], y[:SIZE]), (X[-50:] + 2, y[-50:])
+    for moved in (0.0, 1.0):
+        others = (X[SIZE : 2 * SIZE] - moved, y[SIZE : 2 * SIZE])
+        threat_model = ModelMIA(tree, members, others, seed=0)
+        if not moved:
+            judged = threat_model.judge(LossMIA(), asked_about)
+            assert judged.caution == ""
+            assert "Warning" not in judged.words()
+            continue
+        with pytest.warns(TapasWarning, match="do not come from one distribution"):
+            judged = threat_model.judge(LossMIA(), asked_about)
+        assert judged.words().startswith(f"Warning: {judged.caution}. LossMIA")
+        assert "at most 5 % of such non-members as were given" in judged.words()

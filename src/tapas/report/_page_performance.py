@@ -1,6 +1,6 @@
 """How well a model does on the records that it was trained on, and on others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -59,7 +59,8 @@ def _table(subject: AuditedSubject) -> PerformanceTable:
     words = (
         f"{subject.name} is right about {percent(whole['train_accuracy'], 1)} of the records it "
         f"was trained on and {percent(whole['test_accuracy'], 1)} of others. "
-        + _gap_words(whole["gap_low"])
+        + _gap_words(whole["gap_low"], whole["gap_high"])
+        + _doubt_words(rows) * (not subject.right_when)
         + f" Right means here: {subject.right_when}." * bool(subject.right_when)
     )
     return PerformanceTable(
@@ -70,13 +71,30 @@ def _table(subject: AuditedSubject) -> PerformanceTable:
     )
 
 
-def _gap_words(low: float) -> str:
+def _gap_words(low: float, high: float) -> str:
+    if high < 0:
+        return (
+            f"It is right about fewer of the former, by at least {rounded_down(-100 * high, 1)}%, "
+            "which alone tells members from others as well: whoever sees whether an answer is "
+            "right gains that much."
+        )
     if low > 0:
         return (
             f"The gap, at least {rounded_down(100 * low, 1)}%, alone tells members from others: "
             "whoever sees whether an answer is right gains that much."
         )
     return "That the two differ at all is not certain."
+
+
+def _doubt_words(rows: Sequence[Mapping[Hashable, object]]) -> str:
+    """A hint where a model is right about fewer of its training records than guessing would be."""
+    classes = sum(row["slice"] == "class" for row in rows)
+    if classes < 2 or not float(str(rows[0]["train_accuracy_high"])) < 1 / classes:
+        return ""
+    return (
+        " Guessing would be right about more of the records it was trained on: its classes may be "
+        "in the wrong order, or these may be other records."
+    )
 
 
 def _row(row: Mapping[str, object]) -> tuple[Cell, ...]:

@@ -360,7 +360,7 @@ def _beside_inputs(best: Finding) -> str:
         return ""
     area, ends = between(facts.inputs_auc)
     told = f"The inputs alone, without the model, reach an AUC of {area} ({ends})"
-    if facts.summary.inputs_tell_nothing:
+    if facts.inputs_tell_nothing:
         told = f"The inputs alone, without the model, tell nothing that was found (AUC {area})"
     gain, gained = between(facts.auc_gain)
     if facts.split_is_unfit:

@@ -21,7 +21,7 @@ from tapas.stats import Dependence
 __all__ = ["SummaryFacts", "facts_within", "judged_summaries", "record_facts", "summary_facts"]
 
 
-_STRONG = 0.9999  # of calling a split unfit
+STRONG = 0.9999  # of calling a split unfit
 _MEASURED = {measure.fact: measure for measure in MEASURES if measure.fact is not None}
 
 
@@ -171,6 +171,12 @@ class SummaryFacts:
         return self.measured("auc_gain")
 
     @property
+    def inputs_tell_nothing(self) -> bool:
+        """Whether nothing was found that inputs alone tell, so that they say the same of all."""
+        alone = self.summary.inputs_alone
+        return alone is not None and bool((alone == alone[:1]).all())
+
+    @property
     def told_by_inputs(self) -> bool:
         """Whether the secrets can be told without the release, for certain."""
         return self.inputs_auc is not None and self.inputs_auc.low > 0.5
@@ -186,7 +192,7 @@ class SummaryFacts:
         """
         if self.summary.inputs_alone is None or str(self.summary.sensitive_attribute):
             return False
-        found = estimate(self._at("inputs_auc"), self.summary, _STRONG)
+        found = estimate(self._at("inputs_auc"), self.summary, STRONG)
         return found is not None and found.low > 0.5
 
     @property

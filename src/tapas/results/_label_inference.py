@@ -316,12 +316,6 @@ class BinaryLabelInferenceAttackSummary(LabelInferenceAttackSummary):
         return metrics.auc(self.labels, self.inputs_alone)
 
     @property
-    def inputs_tell_nothing(self) -> bool:
-        """Whether nothing was found that inputs alone tell, so that they say the same of all."""
-        alone = self.inputs_alone
-        return alone is not None and bool((alone == alone[:1]).all())
-
-    @property
     def auc_gain(self) -> float:
         """AUC, turned round where members rank last, beyond that of the inputs alone."""
         return max(self.auc, 1 - self.auc) - self.inputs_auc

@@ -140,13 +140,19 @@ def _of_worlds(
 
 
 def _auc_gain(summary: Any, confidence: float) -> Interval:
+    """Where inputs tell nothing it is that of the AUC; it ends where an AUC of 1 does."""
     worlds, inputs = Worlds.of(summary), Worlds.of_inputs(summary)
     way = 1.0 if summary.auc >= 0.5 else -1.0
-    return auc_gain_interval(
+    area, alone = worlds.area(confidence), inputs.area(confidence)
+    if area is not None and len(np.unique(summary.inputs_alone)) == 1:
+        return _turned(area, way, -way / 2)
+    found = auc_gain_interval(
         (way * worlds.positive, inputs.positive),
         (way * worlds.negative, inputs.negative),
         confidence=confidence,
     )
+    most = 1.0 if alone is None else 1 - alone.low
+    return found if found.high <= most else type(found)(found.low, most, found.value)
 
 
 def _turned(interval: Interval, scale: float, shift: float) -> Interval:

@@ -1,10 +1,21 @@
 """Members and others of different distributions: nothing about the model can be read off them."""
 
-from tapas.results._audit_record import AuditRecord
-from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
-from tapas.results._rounding import rounded
+import math
 
-__all__ = ["UNFIT_SPLIT", "facts_of_unfit_splits", "unfit_splits", "unfit_words"]
+import numpy as np
+
+from tapas.results._audit_record import AuditRecord
+from tapas.results._facts import STRONG, SummaryFacts, facts_within, judged_summaries
+from tapas.results._rounding import rounded
+from tapas.stats import auc_interval
+
+__all__ = [
+    "UNFIT_SPLIT",
+    "caution_of_judging",
+    "facts_of_unfit_splits",
+    "unfit_splits",
+    "unfit_words",
+]
 
 UNFIT_SPLIT = "members and non-members do not come from one distribution"
 _CONFIDENCE = 0.95
@@ -27,9 +38,24 @@ def facts_of_unfit_splits(record: AuditRecord) -> list[SummaryFacts]:
 
 def unfit_words(facts: SummaryFacts) -> str:
     """Why such a split shows neither a leak nor that there is none."""
-    alone = facts.summary.inputs_auc
+    alone = math.nan if facts.inputs_auc is None else facts.inputs_auc.value
     return (
         f"{UNFIT_SPLIT} (the inputs alone, without the model, reach an AUC of {rounded(alone)}), "
         f"so that neither a leak of the model nor its absence can be shown. Compare with records "
         f"drawn at random from the same source"
+    )
+
+
+def caution_of_judging(members: np.ndarray, inputs_alone: np.ndarray | None) -> str:
+    """Why rates read off such members and others hold for no further records; empty if they do."""
+    if inputs_alone is None:
+        return ""
+    area = auc_interval(inputs_alone[members], inputs_alone[~members], confidence=STRONG)
+    if area.low <= 0.5:
+        return ""
+    return (
+        f"{UNFIT_SPLIT} (the inputs alone, without the model, reach an AUC of "
+        f"{rounded(area.value)}), so that no rate and no probability holds for other records: many "
+        f"more non-members may be taken for members. Give members and non-members that were drawn "
+        f"at random from the same source as the records asked about"
     )

@@ -9,6 +9,7 @@ import pandas as pd
 from tapas._validate import check_probability
 from tapas.errors import ConfigError, TapasWarning
 from tapas.results._rounding import rounded
+from tapas.results._unfit_splits import caution_of_judging
 from tapas.stats import clopper_pearson, simultaneous_upper_limits, venn_abers
 
 __all__ = ["JudgedRecords", "judge_records"]
@@ -38,6 +39,8 @@ class JudgedRecords:
     found : (float, float, float)
         Share of those members that the same rule decides to be members, and the ends of its
         interval: what "not a member" is worth.
+    caution : str
+        Why none of this holds, where members and others differ without the model; empty otherwise.
     """
 
     table: pd.DataFrame
@@ -48,17 +51,20 @@ class JudgedRecords:
     members: int
     non_members: int
     found: tuple[float, float, float]
+    caution: str = ""
 
     def words(self) -> str:
         """What was decided, and what that is worth, in sentences."""
         value, low, high = (rounded(100 * part, 1) for part in self.found)
+        such = "such non-members as were given" if self.caution else "non-members"
+        warning = f"Warning: {self.caution}. " if self.caution else ""
         return (
-            f"{self.attack}: {int(self.table['member'].sum())} of {len(self.table)} records are "
-            f"judged to be members, by a rule that takes at most {100 * self.false_alarms:g} % of "
-            f"non-members for members. It finds {value} % of members ({low} to {high} %, on "
-            f"{self.members} members and {self.non_members} non-members that are known), so a "
-            f"record that it does not call a member may be one all the same. Probabilities are for "
-            f"a prior of {self.prior:g}."
+            f"{warning}{self.attack}: {int(self.table['member'].sum())} of {len(self.table)} "
+            f"records are judged to be members, by a rule that takes at most "
+            f"{100 * self.false_alarms:g} % of {such} for members. It finds {value} % of "
+            f"members ({low} to {high} %, on {self.members} members and {self.non_members} "
+            f"non-members that are known), so a record that it does not call a member may be one "
+            f"all the same. Probabilities are for a prior of {self.prior:g}."
         )
 
 
@@ -71,12 +77,15 @@ def judge_records(
     prior: float = 0.5,
     false_alarms: float = 0.05,
     confidence: float = 0.95,
+    inputs_alone: np.ndarray | None = None,
 ) -> JudgedRecords:
     """Decide about records by the scores of others whose membership is known.
 
     The others must not have taught the attack. A record is decided to be a member where at most a
     share `false_alarms` of non-members, itself counted among them, scores as high (a conformal
-    p-value).
+    p-value). All of it is for records of the population of those others; `inputs_alone`, what
+    inputs tell of their membership without the model, says whether members and non-members are of
+    one.
     """
     prior = check_probability(prior, "prior")
     if not 0 < prior < 1 or not 0 < false_alarms < 1:
@@ -112,7 +121,17 @@ def judge_records(
     hits = int(_decided(above, number, false_alarms).sum())
     ends = clopper_pearson(hits, len(inside), confidence)
     found = (hits / len(inside), float(ends[0]), float(ends[1]))
-    return JudgedRecords(table, attack, prior, false_alarms, confidence, len(inside), number, found)
+    return JudgedRecords(
+        table,
+        attack,
+        prior,
+        false_alarms,
+        confidence,
+        len(inside),
+        number,
+        found,
+        caution_of_judging(members, inputs_alone),
+    )
 
 
 def _decided(above: np.ndarray, number: int, false_alarms: float) -> np.ndarray:

@@ -1,9 +1,11 @@
 """Further records, of unknown membership, judged beside those of a game."""
 
+import warnings
+
 import numpy as np
 
 from tapas.compat import AttackLike, GameThreatModel, as_attack
-from tapas.errors import IncompatibleAttackError
+from tapas.errors import IncompatibleAttackError, TapasWarning
 from tapas.game import Ledger, judge
 from tapas.results import JudgedRecords, judge_records
 from tapas.threat_models._model_game import ModelMembershipGame
@@ -25,11 +27,15 @@ def judge_more(
     board = twin.player().board(trained.observer, "test", 1)
     scores = np.asarray(judge(trained.scorer, board).scores)[0]
     known = len(game.candidates)
-    return judge_records(
+    judged = judge_records(
         scores[known:],
         scores[:known],
         game.candidates.members,
         attack=asked.label,
         prior=prior,
         false_alarms=false_alarms,
+        inputs_alone=game.inputs_alone,
     )
+    if judged.caution:
+        warnings.warn(judged.caution, TapasWarning, stacklevel=3)
+    return judged
