@@ -296,6 +296,31 @@ def test_an_audit_file_names_an_endpoint_and_what_it_shows(tmp_path: Path) -> No
     assert len((tmp_path / "calls.txt").read_text().split()) == before
 
 
+def test_words_that_yaml_reads_as_true_and_false_are_told_to_be_quoted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{n},{'yes' if n % 3 else 'no'}" for n in range(60)]
+    (tmp_path / "people.csv").write_text("\n".join(["a,diagnosis", *rows]))
+    (tmp_path / "asked.py").write_text("def ask(X):\n    return [[0.5, 0.5]] * len(X)\n")
+    (tmp_path / "audit.yaml").write_text(
+        "data: {table: people.csv, holdout: people.csv}\n"
+        'model: {endpoint: {use: "asked:ask", classes: [no, yes]}, class_column: diagnosis}\n'
+    )
+    assert run(["check", str(tmp_path / "audit.yaml")]) == 4
+    assert "model.endpoint.classes: YAML reads words such as yes and no" in (
+        said := " ".join(capsys.readouterr().err.split())
+    )
+    assert 'classes: ["no", "yes"]' in said
+
+
+def test_an_error_that_speaks_of_429_hints_at_how_to_say_busy() -> None:
+    def ask(X: Any) -> np.ndarray:
+        raise RuntimeError("429 Too Many Requests")
+
+    with pytest.raises(MechanismError, match="with a status_code such as 429"):
+        RemoteModel(ask, [0, 1]).predict_proba(np.zeros((3, 2)))
+
+
 def test_an_audit_counts_what_labels_cost(forest: RandomForestClassifier) -> None:
     X, y = table()
     service = Service(forest)

@@ -64,6 +64,7 @@ def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None
         raise ConfigError(
             f"{names.where}: model.file: there is no file {names.folder / str(part.file)}"
         )
+    _refuse_unquoted(part, members, names.where)
     model = _threat_model(config, names, trainer, members, others, inside.label)
     if isinstance(model, ModelMIA):
         model.ids = (inside.table.index.tolist(), outside.table.index.tolist())
@@ -71,6 +72,20 @@ def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None
     return Built(
         (Subject(model, part.label or ""),), {"data": {"digest": digests}}, tables.inputs()
     )
+
+
+def _refuse_unquoted(part: ModelPart, members: Records, where: str) -> None:
+    """Refuse classes that YAML took for true and false, where the table holds words."""
+    given = part.classes if part.endpoint is None else part.endpoint.classes
+    read = [one for one in given or () if isinstance(one, bool)]
+    words = sorted({one for one in members.y.tolist() if isinstance(one, str)})
+    if read and words:
+        key = "model.classes" if part.endpoint is None else "model.endpoint.classes"
+        quoted = ", ".join(f'"{word}"' for word in words)
+        raise ConfigError(
+            f"{where}: {key}: YAML reads words such as yes and no as true and false; a text stands "
+            f"in quotes: classes: [{quoted}], in the order of the scores"
+        )
 
 
 def _canaries(

@@ -76,7 +76,7 @@ class ModelPart(Part):
         description="A trained model: an ONNX file, or one saved by a booster of xgboost (.json, "
         ".ubj) or lightgbm (.txt)",
     )
-    classes: Annotated[list[str | int | float], Field(min_length=2)] | None = Field(
+    classes: Annotated[list[str | int | float | bool], Field(min_length=2)] | None = Field(
         default=None, description="For a file that does not name its classes: in their order"
     )
     endpoint: EndpointPart | None = Field(default=None, description="A model behind a service")

@@ -22,7 +22,7 @@ from tapas.models._callable import CallableModel
 from tapas.models._inputs import Inputs, some_rows
 from tapas.models._listed import is_sparse
 from tapas.models._model import BATCH_SIZE
-from tapas.models._retries import asked_again
+from tapas.models._retries import BUSY, asked_again, status_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -40,7 +40,8 @@ class RemoteModel(CallableModel):
     Every answer is kept as soon as it comes: an attack, or an audit, that was interrupted goes on
     with what is not answered yet, and other attacks ask about the same records for nothing. Where
     the service is busy (HTTP 408, 425, 429, 5xx) or the connection drops, it is asked again
-    after a while.
+    after a while. That is read off the error that `function` raises: its kind (`ConnectionError`,
+    `TimeoutError`, and those of requests, httpx, aiohttp and urllib), or its `status_code`.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ class _Asking:
             kept = "in memory" if self.path is None else f"in {self.path}"
             raise MechanismError(
                 f"the service failed with {left} records still to ask about: "
-                f"{type(error).__name__}: {error}. Answers so far are kept {kept}"
+                f"{type(error).__name__}: {error}. Answers so far are kept {kept}{_how(error)}"
             ) from error
         if answer.ndim == 0 or len(answer) != len(rows):
             raise MechanismError(
@@ -220,3 +221,13 @@ def _packed(answer: np.ndarray) -> bytes:
 
 def _unpacked(held: bytes) -> np.ndarray:
     return np.load(io.BytesIO(held), allow_pickle=False)
+
+
+def _how(error: Exception) -> str:
+    """How a function says that the service was busy, where its words may mean that."""
+    if status_of(error) is not None or not any(str(code) in str(error) for code in BUSY):
+        return ""
+    return (
+        ". If the service was busy, let the function raise ConnectionError, or an error with a "
+        "status_code such as 429: it is then asked again after a while"
+    )

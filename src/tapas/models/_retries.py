@@ -41,14 +41,15 @@ def asked_again(ask: Callable[[], _Answer]) -> _Answer:
 
 
 def _may_pass(error: Exception) -> bool:
-    status = _status(error)
+    status = status_of(error)
     if status is not None:
         return status in BUSY
     causes = (error, getattr(error, "reason", None))  # urllib wraps what happened
     return any(kind.__name__ in DROPPED for cause in causes for kind in type(cause).__mro__)
 
 
-def _status(error: Exception) -> int | None:
+def status_of(error: Exception) -> int | None:
+    """The HTTP status that an error or its response has."""
     for holder in (error, getattr(error, "response", None)):
         for name in ("status_code", "status", "code"):
             value = getattr(holder, name, None)
