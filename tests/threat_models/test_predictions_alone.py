@@ -24,7 +24,8 @@ from tapas.audit import Audit
 from tapas.cli._main import run
 from tapas.errors import IncompatibleAttackError, SchemaError
 from tapas.metrics import auc
-from tapas.results import MIAttackSummary
+from tapas.report import AuditPage
+from tapas.results import AuditRecord, MIAttackSummary, unseen_inputs
 from tapas.threat_models import PredictionsMIA
 
 SIZE = 300
@@ -238,6 +239,28 @@ def test_the_predicted_class_and_its_confidence_are_scores(said: dict[str, np.nd
     frame.loc[7, "confidence"] = 98
     with pytest.raises(SchemaError, match=r"'confidence' must be .* row 7 holds .*98"):
         PredictionsMIA.from_frame(frame)
+
+
+def test_pages_say_that_the_inputs_were_not_there_to_compare() -> None:
+    """A model that was trained on others is surer of easier cases, which members are."""
+    rng = np.random.default_rng(0)
+    members = np.arange(400) < 200
+    labels = rng.integers(0, 2, 400)
+    sure = np.where(members, rng.beta(9, 1, 400), rng.beta(3, 1, 400))
+    scores = np.stack([1 - sure, sure], axis=1)
+    scores[labels == 0] = scores[labels == 0, ::-1]
+    game = PredictionsMIA(scores, labels, members, seed=0)
+    record = Audit(game, [LossMIA()]).run(n_jobs=1)
+    page = AuditPage(AuditRecord.from_json(record.to_json()))
+    said = " ".join(page.words)
+    assert "The classes alone, without the model" in said
+    assert "if members and non-members were drawn at random from the same source" in said
+    assert "only this is the model" not in said
+    assert "the split is fit" not in page.html()
+    assert "AUC of classes alone" in page.html()
+    (caution,) = unseen_inputs(record)
+    assert "is for you to see to" in caution
+    assert caution in page.html()
 
 
 def test_a_model_that_was_trained_on_others_is_at_chance() -> None:

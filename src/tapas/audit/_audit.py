@@ -408,6 +408,7 @@ class Audit:
             rare_columns=rare_columns(run, summaries) if is_generator else (),
             left_out=left_out(model),
             performance=None if performance is None else performance.to_dict("list"),
+            inputs_are_known=model.inputs_are_known,
             right_when="" if performance is None else model.right_when,
             leaves=model.leaves() if subject.role == "audited" else None,
             shares=shares,

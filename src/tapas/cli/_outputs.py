@@ -29,6 +29,7 @@ from tapas.results import (
     risk_histogram,
     shares_told,
     unfit_splits,
+    unseen_inputs,
     with_ratio,
 )
 
@@ -90,6 +91,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
             *constant_scores(record),
             *missing_scores(record),
             *unfit_splits(record),
+            *unseen_inputs(record),
         ],
         "crashes": [
             {"subject": subject.name, "attack": crash.attack, "message": crash.message}

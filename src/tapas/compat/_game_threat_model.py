@@ -319,6 +319,11 @@ class GameThreatModel(TrainableThreatModel):
         return None
 
     @property
+    def inputs_are_known(self) -> bool:
+        """Whether what the inputs alone tell is read off inputs, and not off classes only."""
+        return True
+
+    @property
     def right_when(self) -> str:
         """What being right means, where a model does not predict one class; empty where it does."""
         return ""

@@ -20,6 +20,7 @@ from tapas.results import (
     leak,
     rounded,
     rounded_down,
+    unseen_inputs,
 )
 from tapas.stats import Dependence, negatives_needed, smallest_area, smallest_leak
 
@@ -92,7 +93,9 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         unfit = f"{UNFIT_SPLIT[:1].upper()}{UNFIT_SPLIT[1:]}"
         nothing = "neither a leak of the model nor its absence can be shown"
         return Banner("open", "Split unfit", f"{unfit}: {nothing}. {no_limits}")
-    than = "the inputs alone" if findings.best.shared.told_by_inputs else "guessing"
+    than = "guessing"
+    if findings.best.shared.told_by_inputs:
+        than = "the inputs alone" if findings.inputs_are_known else "the classes alone"
     text = f"No attack did reliably better than {than}. {no_limits}"
     if copied:
         return Banner("bad", "Copies found", f"{'. '.join(copied)}. {text}")
@@ -117,7 +120,7 @@ def sentences(findings: Findings) -> list[str]:
         *_told_by_failures(findings),
         *copies_sentences(findings.record.audited),
         _achieved(findings.best, _guessed_from_files(findings)),
-        _beside_inputs(findings.best),
+        _beside_inputs(findings, findings.best),
         _size(findings),
         _certified(findings),
     ]
@@ -166,6 +169,7 @@ def limits(findings: Findings) -> list[str]:
             "Some trials are records that share a release or model. Their intervals go record by "
             "record: they describe this one release, not what another would show."
         )
+    said += [f"{one}." for one in unseen_inputs(findings.record)]
     needed = negatives_needed(LOW_FPR, findings.at_this_look(findings.shared_confidence))
     if any(finding.is_binary and finding.num_negative < needed for finding in findings.audited):
         said.append(
@@ -224,9 +228,11 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
         found.append({"name": "AUC", "value": area, "interval": ends, "note": note})
     if facts.inputs_auc is not None:
         area, ends = between(facts.inputs_auc)
-        note = "without the model; 0.50: the split is fit"
+        name, note = "AUC of inputs alone", "without the model; 0.50: the split is fit"
         note = "without the model" if best.attribute else note
-        found.append({"name": "AUC of inputs alone", "value": area, "interval": ends, "note": note})
+        if not findings.inputs_are_known:
+            name, note = "AUC of classes alone", "the inputs are not there to compare"
+        found.append({"name": name, "value": area, "interval": ends, "note": note})
     if facts.tpr_at_low_fpr is not None:
         share, ends = between(facts.tpr_at_low_fpr, share=True)
         note = "guessing: 1%; higher is worse; the interval allows for chance in both rates at once"
@@ -353,15 +359,16 @@ def _named(facts: SummaryFacts) -> str:
     return f"The one whose {measure} comes nearest to showing a leak, {facts.attack}"
 
 
-def _beside_inputs(best: Finding) -> str:
+def _beside_inputs(findings: Findings, best: Finding) -> str:
     """What the inputs alone tell, and what that means for the result."""
     facts = best.shared
     if facts.inputs_auc is None or facts.auc_gain is None:
         return ""
     area, ends = between(facts.inputs_auc)
-    told = f"The inputs alone, without the model, reach an AUC of {area} ({ends})"
+    alone = "inputs" if findings.inputs_are_known else "classes"
+    told = f"The {alone} alone, without the model, reach an AUC of {area} ({ends})"
     if facts.inputs_tell_nothing:
-        told = f"The inputs alone, without the model, tell nothing that was found (AUC {area})"
+        told = f"The {alone} alone, without the model, tell nothing that was found (AUC {area})"
     gain, gained = between(facts.auc_gain)
     if facts.split_is_unfit:
         return (
@@ -370,8 +377,14 @@ def _beside_inputs(best: Finding) -> str:
             "of the inputs than was found without it, whomever it was trained on. Compare with "
             "records drawn at random from the same source."
         )
-    words = f"{told}; the attack gains {gain} ({gained}) beyond that, and only this is the model's"
-    words += " doing."
+    words = f"{told}; the attack gains {gain} ({gained}) beyond that"
+    if findings.inputs_are_known:
+        words += ", and only this is the model's doing."
+    else:
+        words += (
+            ". This is the model's doing if members and non-members were drawn at random from the "
+            "same source: their inputs are not there to compare."
+        )
     if facts.auc_gain.value <= 0:
         words = f"{told}, and the attack no more than that (gain {gain}, {gained})."
     if facts.told_by_inputs and not best.attribute:

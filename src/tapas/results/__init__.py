@@ -63,7 +63,7 @@ from tapas.results._shares import SharesTold, shares_told
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
 from tapas.results._together import holds_together, look_words
-from tapas.results._unfit_splits import UNFIT_SPLIT, unfit_splits
+from tapas.results._unfit_splits import UNFIT_SPLIT, unfit_splits, unseen_inputs
 from tapas.results._unknown_records import JudgedRecords, judge_records
 from tapas.stats import Dependence
 
@@ -157,6 +157,7 @@ __all__ = [
     "strongest",
     "summary_facts",
     "unfit_splits",
+    "unseen_inputs",
     "with_ratio",
     "write_exposure_table",
 ]

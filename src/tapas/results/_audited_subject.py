@@ -86,6 +86,8 @@ class AuditedSubject:
         Where the values of the most exposed targets of a generator are rarest.
     performance : mapping of str to sequence, optional
         Columns of `performance_table` of a model.
+    inputs_are_known : bool
+        Whether what the inputs alone tell is read off inputs; off classes only where not.
     right_when : str
         What being right means there, where a model does not predict one class.
     leaves : Leaves, optional
@@ -112,6 +114,7 @@ class AuditedSubject:
     targets: Mapping[str, Sequence[Plain]] | None = None
     rare_columns: tuple[RareColumn, ...] = ()
     performance: Mapping[str, Sequence[Plain]] | None = None
+    inputs_are_known: bool = True
     right_when: str = ""
     leaves: Leaves | None = None
     shares: PropertyShares | None = None
@@ -133,6 +136,7 @@ class AuditedSubject:
             "targets": self.targets,
             "rare_columns": [column.to_dict() for column in self.rare_columns],
             "performance": self.performance,
+            "inputs_are_known": self.inputs_are_known,
             "right_when": self.right_when,
             "leaves": None if self.leaves is None else self.leaves.to_dict(),
             "shares": None if self.shares is None else self.shares.to_dict(),
@@ -170,6 +174,7 @@ class AuditedSubject:
             targets=entry.get("targets"),
             rare_columns=tuple(map(RareColumn.from_dict, entry.get("rare_columns", ()))),
             performance=entry.get("performance"),
+            inputs_are_known=entry.get("inputs_are_known", True) is True,
             right_when=str(entry.get("right_when", "")),
             leaves=None if not entry.get("leaves") else Leaves.from_dict(entry["leaves"]),
             shares=None if not entry.get("shares") else PropertyShares.from_dict(entry["shares"]),

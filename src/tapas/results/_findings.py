@@ -258,6 +258,11 @@ class Findings:
         p_value, found = min(tested, key=lambda one: one[0], default=(1.0, None))
         return found if p_value <= 1 - self.verdict_confidence else None
 
+    @property
+    def inputs_are_known(self) -> bool:
+        """Whether the inputs of all audited records could be compared, and not classes alone."""
+        return all(subject.inputs_are_known for subject in self.record.audited)
+
     @cached_property
     def copied(self) -> list[AuditedSubject]:
         """Subjects that hold more private records, all but one column, than chance explains."""

@@ -15,6 +15,7 @@ __all__ = [
     "facts_of_unfit_splits",
     "unfit_splits",
     "unfit_words",
+    "unseen_inputs",
 ]
 
 UNFIT_SPLIT = "members and non-members do not come from one distribution"
@@ -24,6 +25,17 @@ _CONFIDENCE = 0.95
 def unfit_splits(record: AuditRecord) -> list[str]:
     """A warning for each audited subject whose members can be told without it."""
     return [f"{one.subject}: {unfit_words(one)}" for one in facts_of_unfit_splits(record)]
+
+
+def unseen_inputs(record: AuditRecord) -> list[str]:
+    """A warning for each audited subject of whose records nothing but the class is known."""
+    return [
+        f"{subject.name}: the inputs of the records are not there to compare: whether members and "
+        f"non-members come from one distribution is for you to see to, and where they do not, "
+        f"scores tell them apart whomever the model was trained on"
+        for subject in record.audited
+        if not subject.inputs_are_known
+    ]
 
 
 def facts_of_unfit_splits(record: AuditRecord) -> list[SummaryFacts]:

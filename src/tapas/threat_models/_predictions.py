@@ -243,6 +243,11 @@ class PredictionsMIA(GameThreatModel):
         """The answers, as a model that is asked about records by number."""
         return self._game.model
 
+    @property
+    def inputs_are_known(self) -> bool:
+        """Nothing is known of records but their class."""
+        return False
+
     def judge(
         self, attack: AttackLike, *, prior: float = 0.5, false_alarms: float = 0.05
     ) -> JudgedRecords:
