@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from tapas.report._base import Report
+from tapas.report._page_banner import Banner, banner
 from tapas.report._page_cells import Cell, estimate_cell, target_text
 from tapas.report._page_figures import PageFigure, series_figure
 from tapas.report._page_numbers import between, bound
 from tapas.report._page_render import render, write_page
-from tapas.report._page_words import Banner, banner
 from tapas.results import (
     AuditRecord,
     Change,

@@ -7,6 +7,7 @@ from typing import Any
 
 from tapas.report._base import Report
 from tapas.report._page_advice import actions, why
+from tapas.report._page_banner import banner, verdict_words
 from tapas.report._page_commands import as_yaml, mapped_targets
 from tapas.report._page_copies import COPIES_COLUMNS, copies_csv, copies_rows
 from tapas.report._page_csv import results_csv, slices_csv
@@ -14,6 +15,7 @@ from tapas.report._page_figures import comparison_figures, curve_figures
 from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences, left_out_words
 from tapas.report._page_learning import learning_figures
 from tapas.report._page_leaves import LEAVES_COLUMNS, leaves_tables
+from tapas.report._page_limits import limits
 from tapas.report._page_nearness import NEARNESS_COLUMNS, nearness_rows
 from tapas.report._page_numbers import moment
 from tapas.report._page_people import (
@@ -40,14 +42,8 @@ from tapas.report._page_tables import (
     question_text,
     result_table,
 )
-from tapas.report._page_words import (
-    banner,
-    limits,
-    sentences,
-    strength_measure,
-    tiles,
-    verdict_words,
-)
+from tapas.report._page_tiles import tiles
+from tapas.report._page_words import sentences, strength_measure
 from tapas.results import (
     AuditedSubject,
     AuditRecord,

@@ -1,38 +1,30 @@
 """The verdict in words, for people who decide about a release."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tapas._validate import listing
 from tapas.report._page_cells import best_guess_words
-from tapas.report._page_copies import copies_sentences, with_copies
-from tapas.report._page_numbers import between, bound, counted, percent
+from tapas.report._page_copies import copies_sentences
+from tapas.report._page_numbers import between, counted, percent
 from tapas.results import (
     CONFIDENCE,
     FAILURES,
-    LOW_FPR,
     UNFIT_SPLIT,
     Finding,
     Findings,
     SummaryFacts,
-    Verdict,
     leak,
     rounded,
     rounded_down,
-    unseen_inputs,
 )
-from tapas.stats import Dependence, negatives_needed, smallest_area, smallest_leak
+from tapas.stats import Dependence, smallest_area, smallest_leak
 
 __all__ = [
-    "Banner",
-    "banner",
-    "limits",
+    "EITHER_WAY",
+    "nearly_words",
     "sentences",
     "strength_measure",
     "strength_words",
-    "tiles",
-    "verdict_words",
 ]
 
 _STRENGTHS = ((0.8, "almost complete"), (0.5, "strong"), (0.2, "clear"), (0.0, "slight"))
@@ -40,75 +32,8 @@ _ORDER_TELLS = (
     "; its yes-or-no guesses may be no better than guessing, but it ranks those with the secret "
     "higher"
 )
-_EITHER_WAY = "below it tells as much as above"
+EITHER_WAY = "below it tells as much as above"
 _LEVEL = f"{100 * CONFIDENCE:g}%"
-
-
-@dataclass(frozen=True)
-class Banner:
-    """The first thing a reader sees.
-
-    Attributes
-    ----------
-    tone : {"good", "bad", "open"}
-        Whether something must be done, nothing need be, or nothing can be said yet.
-    word, text : str
-    """
-
-    tone: str
-    word: str
-    text: str
-
-
-def banner(findings: Findings, verdict: Verdict) -> Banner:
-    """Return the verdict in a few words; gates come first, then the claim, then what was seen."""
-    if findings.best is None:
-        return Banner("open", "Nothing ran", "No attack was carried out, so nothing is known.")
-    words = verdict.words[:1].upper() + verdict.words[1:]
-    copied = [
-        one.copies.count
-        for one in findings.record.audited
-        if one.copies is not None and one.copies.stands_out
-    ]
-    with_copies = ", with copies" if copied else ""
-    words = ". ".join([words, *copied])
-    if any(outcome.state == "fail" for outcome in verdict.outcomes):
-        return Banner("bad", "Fail", f"{words}.")
-    if verdict.contradicts_claim:
-        more = f" {words}." if verdict.outcomes else ""
-        text = f"More leaks than the claimed guarantee allows.{more}"
-        return Banner("bad", "Claim contradicted", text)
-    if verdict.state == "inconclusive":
-        tone = "bad" if findings.copied else "open"
-        return Banner(tone, f"Inconclusive{with_copies}", f"{words}.")
-    if verdict.state == "pass":
-        return Banner("open" if copied else "good", f"Pass{with_copies}", f"{words}.")
-    no_limits = _no_limits(findings)
-    if findings.leaks:
-        what = ["Attacks do reliably better than guessing"] if findings.found_over_all else []
-        if not what and findings.surest is not None:
-            what = ["Few records stand out beyond chance by the highest scores of an attack"]
-        return Banner("bad", "Leak found", f"{'. '.join([*copied, *what])}. {no_limits}")
-    if findings.best.shared.split_is_unfit:
-        unfit = f"{UNFIT_SPLIT[:1].upper()}{UNFIT_SPLIT[1:]}"
-        nothing = "neither a leak of the model nor its absence can be shown"
-        return Banner("open", "Split unfit", f"{unfit}: {nothing}. {no_limits}")
-    than = "guessing"
-    if findings.best.shared.told_by_inputs:
-        than = "the inputs alone" if findings.inputs_are_known else "the classes alone"
-    text = f"No attack did reliably better than {than}. {no_limits}"
-    if copied:
-        return Banner("bad", "Copies found", f"{'. '.join(copied)}. {text}")
-    if findings.nearly is not None and not findings.best.shared.told_by_inputs:
-        return Banner("open", "Not settled", f"{_nearly(findings)} {no_limits}")
-    return Banner("open", "No leak shown", text)
-
-
-def _no_limits(findings: Findings) -> str:
-    """That nothing decided, or that only the claim could."""
-    if findings.record.claim is None:
-        return "No limits were set."
-    return "Beside the claim no limits were set."
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -148,109 +73,6 @@ def strength_measure(facts: SummaryFacts) -> str:
     if facts.auc is not None:
         return "AUC"
     return "accuracy" if facts.advantage is None else "advantage"
-
-
-def limits(findings: Findings) -> list[str]:
-    """Return what the numbers do not say."""
-    said = [
-        "Only the attacks listed here were tried. A stronger attack may find more; a low result "
-        "is not a proof of privacy.",
-        "Results hold for the targets that were attacked. Other records may be more exposed, "
-        "above all unusual ones if the targets were ordinary.",
-        "The attacker was given the knowledge that the question states (see provenance). One who "
-        "knows more may do better; one who knows less, worse.",
-        "A certified epsilon is a lower bound. It can contradict a claimed guarantee; it can "
-        "never confirm one.",
-        "Intervals speak of repeating these trials with the same data and settings, not of "
-        "other data.",
-    ]
-    if findings.covers_records:
-        said.append(
-            "Some trials are records that share a release or model. Their intervals go record by "
-            "record: they describe this one release, not what another would show."
-        )
-    said += [f"{one}." for one in unseen_inputs(findings.record)]
-    needed = negatives_needed(LOW_FPR, findings.at_this_look(findings.shared_confidence))
-    if any(finding.is_binary and finding.num_negative < needed for finding in findings.audited):
-        said.append(
-            f"There are too few records to say what share is found at {percent(LOW_FPR)} false "
-            f"alarms: below {counted(int(needed), 'trial')} without the secret its interval begins "
-            "at 0."
-        )
-    if not findings.controls:
-        said.append(
-            "There are no controls. Without a leaky one it is not known whether these attacks "
-            "can find anything at all, so a low result may mean a weak attack."
-        )
-    if any(subject.failures for subject in findings.record.subjects):
-        said.append(
-            "Trials in which the mechanism failed count as outcomes that the attacker sees: what a "
-            "failure is taken for is learnt from the training trials that failed. Attacks that "
-            "judge by methods of their own are judged without them, and show nothing for certain."
-        )
-    return said
-
-
-def tiles(findings: Findings) -> list[dict[str, str]]:
-    """Return the few numbers that matter most, each with its interval and its direction."""
-    best = findings.best
-    if best is None:
-        return []
-    facts = best.shared
-    right, interval = between(facts.accuracy, share=True)
-    found = [
-        {
-            "name": f"Accuracy of {'the strongest attack' if _leaks(facts) else facts.attack}",
-            "value": right,
-            "interval": interval,
-            "note": f"{best_guess_words(best)}: {percent(facts.chance)}; higher is worse",
-        }
-    ]
-    if facts.accuracy_gain is not None:
-        gain, ends = between(facts.accuracy_gain, share=True)
-        note = "what the release adds; 0%: no leak"
-        found.append(
-            {"name": "Above the best guess", "value": gain, "interval": ends, "note": note}
-        )
-    for name, one in with_copies(findings.record.audited):
-        found.append(
-            {
-                "name": "Copied word for word",
-                "value": f"{one.members_copied:,} of {one.members:,}",
-                "interval": name,
-                "note": f"holdout: {one.non_members_copied:,} of {one.non_members:,}",
-            }
-        )
-    if facts.auc is not None:
-        area, ends = between(facts.auc)
-        note = "guessing: 0.50, complete leak: 1; higher is worse"
-        note = f"guessing: 0.50; {_EITHER_WAY}" if facts.auc.value < 0.5 else note
-        found.append({"name": "AUC", "value": area, "interval": ends, "note": note})
-    if facts.inputs_auc is not None:
-        area, ends = between(facts.inputs_auc)
-        name, note = "AUC of inputs alone", "without the model; 0.50: the split is fit"
-        note = "without the model" if best.attribute else note
-        if not findings.inputs_are_known:
-            name, note = "AUC of classes alone", "the inputs are not there to compare"
-        found.append({"name": name, "value": area, "interval": ends, "note": note})
-    if facts.tpr_at_low_fpr is not None:
-        share, ends = between(facts.tpr_at_low_fpr, share=True)
-        note = "guessing: 1%; higher is worse; the interval allows for chance in both rates at once"
-        found.append(
-            {"name": "Found at 1% false alarms", "value": share, "interval": ends, "note": note}
-        )
-    certified = findings.certificate is not None
-    found.append(
-        {
-            "name": "Certified epsilon",
-            "value": bound(findings.epsilon) if certified else "none",
-            "interval": f"could show at most {rounded_down(findings.ceiling)}" if certified else "",
-            "note": f"{_about(findings)}lower bound{_conditions(findings)}; higher is worse"
-            if certified
-            else "no certificate",
-        }
-    )
-    return found
 
 
 def _nothing(findings: Findings) -> str:
@@ -342,7 +164,7 @@ def _achieved(best: Finding, guessed: str) -> str:
     words += f"({interval}; {best_guess_words(best)}: {percent(facts.chance)})"
     if facts.auc is not None:
         area, ends = between(facts.auc)
-        below = f"; {_EITHER_WAY}" if facts.auc.value < 0.5 else ""
+        below = f"; {EITHER_WAY}" if facts.auc.value < 0.5 else ""
         words += f", with an AUC of {area} ({ends}; guessing: 0.50{below})"
     return f"{words}."
 
@@ -439,11 +261,11 @@ def _size(findings: Findings) -> str:
             "Over all records no attack did reliably better than guessing: so few copies hardly "
             f"move an average, and are a leak all the same. {_missed(findings)}"
         ).rstrip()
-    said = _nearly(findings) or "No attack did reliably better than guessing."
+    said = nearly_words(findings) or "No attack did reliably better than guessing."
     return " ".join(part for part in (said, _missed(findings)) if part)
 
 
-def _nearly(findings: Findings) -> str:
+def nearly_words(findings: Findings) -> str:
     """Where one way to show a leak excludes guessing, and all of them together do not."""
     best = findings.best
     if best is None or findings.nearly is None:
@@ -521,25 +343,3 @@ def _shown_by(found: Finding | None) -> str:
     if found is None or not found.target:
         return ""
     return f", shown by {found.own.attack} against target {found.target}"
-
-
-def _conditions(findings: Findings) -> str:
-    found = findings.certificate
-    return f", {found.conditions}" if found is not None and found.conditions else ""
-
-
-def _about(findings: Findings) -> str:
-    """Of whom epsilon is certified, where it is another than whom the other numbers are about."""
-    found, best = findings.certified, findings.best
-    if found is None or best is None or found.target == best.target or not findings.epsilon:
-        return ""
-    return f"about {found.target}; "
-
-
-def verdict_words(entry: Mapping[str, object]) -> str:
-    """A verdict of an earlier time; without limits, what was found."""
-    if entry.get("state") != "none":
-        return str(entry.get("state"))
-    leaks = entry.get("leaks")
-    found = "" if leaks is None else "; leak found" if leaks else "; no leak shown"
-    return f"no limits set{found}"

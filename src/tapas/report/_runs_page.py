@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from tapas.report._page_banner import verdict_words
 from tapas.report._page_numbers import duration, moment
 from tapas.report._page_render import render
-from tapas.report._page_words import verdict_words
 from tapas.results import RunState
 
 __all__ = ["runs_page"]

@@ -1,0 +1,89 @@
+"""The first thing a reader sees: the verdict in a few words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tapas.report._page_words import nearly_words
+from tapas.results import (
+    UNFIT_SPLIT,
+    Findings,
+    Verdict,
+)
+
+__all__ = ["Banner", "banner", "verdict_words"]
+
+
+@dataclass(frozen=True)
+class Banner:
+    """The first thing a reader sees.
+
+    Attributes
+    ----------
+    tone : {"good", "bad", "open"}
+        Whether something must be done, nothing need be, or nothing can be said yet.
+    word, text : str
+    """
+
+    tone: str
+    word: str
+    text: str
+
+
+def banner(findings: Findings, verdict: Verdict) -> Banner:
+    """Return the verdict in a few words; gates come first, then the claim, then what was seen."""
+    if findings.best is None:
+        return Banner("open", "Nothing ran", "No attack was carried out, so nothing is known.")
+    words = verdict.words[:1].upper() + verdict.words[1:]
+    copied = [
+        one.copies.count
+        for one in findings.record.audited
+        if one.copies is not None and one.copies.stands_out
+    ]
+    with_copies = ", with copies" if copied else ""
+    words = ". ".join([words, *copied])
+    if any(outcome.state == "fail" for outcome in verdict.outcomes):
+        return Banner("bad", "Fail", f"{words}.")
+    if verdict.contradicts_claim:
+        more = f" {words}." if verdict.outcomes else ""
+        text = f"More leaks than the claimed guarantee allows.{more}"
+        return Banner("bad", "Claim contradicted", text)
+    if verdict.state == "inconclusive":
+        tone = "bad" if findings.copied else "open"
+        return Banner(tone, f"Inconclusive{with_copies}", f"{words}.")
+    if verdict.state == "pass":
+        return Banner("open" if copied else "good", f"Pass{with_copies}", f"{words}.")
+    no_limits = _no_limits(findings)
+    if findings.leaks:
+        what = ["Attacks do reliably better than guessing"] if findings.found_over_all else []
+        if not what and findings.surest is not None:
+            what = ["Few records stand out beyond chance by the highest scores of an attack"]
+        return Banner("bad", "Leak found", f"{'. '.join([*copied, *what])}. {no_limits}")
+    if findings.best.shared.split_is_unfit:
+        unfit = f"{UNFIT_SPLIT[:1].upper()}{UNFIT_SPLIT[1:]}"
+        nothing = "neither a leak of the model nor its absence can be shown"
+        return Banner("open", "Split unfit", f"{unfit}: {nothing}. {no_limits}")
+    than = "guessing"
+    if findings.best.shared.told_by_inputs:
+        than = "the inputs alone" if findings.inputs_are_known else "the classes alone"
+    text = f"No attack did reliably better than {than}. {no_limits}"
+    if copied:
+        return Banner("bad", "Copies found", f"{'. '.join(copied)}. {text}")
+    if findings.nearly is not None and not findings.best.shared.told_by_inputs:
+        return Banner("open", "Not settled", f"{nearly_words(findings)} {no_limits}")
+    return Banner("open", "No leak shown", text)
+
+
+def _no_limits(findings: Findings) -> str:
+    """That nothing decided, or that only the claim could."""
+    if findings.record.claim is None:
+        return "No limits were set."
+    return "Beside the claim no limits were set."
+
+
+def verdict_words(entry: Mapping[str, object]) -> str:
+    """A verdict of an earlier time; without limits, what was found."""
+    if entry.get("state") != "none":
+        return str(entry.get("state"))
+    leaks = entry.get("leaks")
+    found = "" if leaks is None else "; leak found" if leaks else "; no leak shown"
+    return f"no limits set{found}"
