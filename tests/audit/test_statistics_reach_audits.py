@@ -65,6 +65,7 @@ def _of_one_release() -> list[AuditRecord]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(130, 2))
     y = (X[:, 0] > 0).astype(int)
+    X[60:120, 1] += 0.5  # so that the inputs tell something without the model
     tree = DecisionTreeClassifier(random_state=0).fit(X[:60], y[:60])
     model = ModelMIA(tree, (X[:60], y[:60]), (X[60:120], y[60:120]), seed=0, n_jobs=1)
     model.judge(LossMIA(), (X[120:], y[120:]))

@@ -13,10 +13,10 @@ def answer_keys(given: Predictions) -> np.ndarray:
     """A key for each row; equal keys mark equal records.
 
     Rows of scores and class are all that is known of records, and those that repeat on one side
-    alone are taken for repeated records. Where scores can take few values, as those of a tree or
-    rounded ones, different records have equal rows, many of them on both sides: then no two are
-    taken for equal. Nor are those, if many or of both sides, for which a score is the largest of
-    all: the wholly sure ones.
+    alone are taken for repeated records. Where scores can take few values (fewer than there are
+    different rows), as those of a tree or a small forest, or rounded ones, different records have
+    equal rows, many of them on both sides: then no two are taken for equal. Nor are those, if many
+    or of both sides, for which a score is the largest of all: the wholly sure ones.
     """
     numbers = np.arange(len(given.labels), dtype=np.uint64)
     if given.outputs == "labels":
@@ -32,7 +32,8 @@ def answer_keys(given: Predictions) -> np.ndarray:
     inside = np.bincount(value, given.members[open_] == 1)
     mixed = (inside > 0) & (inside < count)
     on_both, alone = count[mixed].sum(), count[~mixed & (count > 1)].sum()
-    if not alone or on_both > FEW * alone or len(count) * MOST < open_.sum():
+    coarse = len(np.unique(scores[open_])) < len(count)
+    if coarse or not alone or on_both > FEW * alone or len(count) * MOST < open_.sum():
         return numbers
     return np.where(open_, keys, numbers)
 
