@@ -778,6 +778,21 @@ def test_a_comparison_needs_two_records_and_as_many_names():
         compare_records([RECORDS["leak"]] * 2, ["one"])
 
 
+@pytest.mark.parametrize(
+    ("model", "seen"),
+    [
+        ({}, "sees its scores, and"),
+        ({"access": "labels"}, "sees its labels, and"),
+        ({"shown": {"top": 1, "decimals": 2}}, "1 largest score for each record, to 2 decimals"),
+        ({"shown": {"top": 3, "decimals": None}}, "3 largest scores for each record, and"),
+        ({"shown": {"top": None, "decimals": 1}}, "sees its scores, to 1 decimal, and"),
+    ],
+)
+def test_a_page_says_which_part_of_the_scores_is_shown(model, seen):
+    record = AuditRecord("Audit", {"model": model}, "f00", 0, ())
+    assert seen in " ".join(attacker_words(record))
+
+
 def test_a_page_says_where_no_attack_reads_the_parameters_that_are_shown():
     def said(*names: str, access: str = "parameters") -> str:
         attacks = [{"use": name} for name in names]

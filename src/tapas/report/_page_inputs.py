@@ -100,6 +100,16 @@ def left_out_words(record: AuditRecord) -> list[str]:
     ]
 
 
+def _seen(model: Mapping[str, Any]) -> str:
+    """Which part of its answers a model shows."""
+    access, shown = str(model.get("access", "scores")), model.get("shown") or {}
+    if access == "labels" or not shown:
+        return access
+    top, decimals = shown.get("top"), shown.get("decimals")
+    words = "scores" if top is None else f"{counted(int(top), 'largest score')} for each record"
+    return words if decimals is None else f"{words}, to {counted(int(decimals), 'decimal')}"
+
+
 def attacker_words(record: AuditRecord) -> list[str]:
     """Return what the attacker knew and could do."""
     question = record.question
@@ -117,7 +127,7 @@ def attacker_words(record: AuditRecord) -> list[str]:
         ]
     if question.get("model"):
         model, asks = question["model"], "The attacker may ask the model and sees its "
-        asks += f"{model.get('access', 'scores')}, and "
+        asks += f"{_seen(model)}, and "
         if (question.get("goal") or {}).get("property"):
             number = int((question.get("trials") or {}).get("train", 0))
             return [f"{asks}trains {number:,} such models on other records, with each share."]
