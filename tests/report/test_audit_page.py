@@ -781,7 +781,7 @@ def test_a_comparison_needs_two_records_and_as_many_names():
 @pytest.mark.parametrize(
     ("model", "seen"),
     [
-        ({}, "sees its scores, and"),
+        ({"access": "scores"}, "sees its scores, and"),
         ({"access": "labels"}, "sees its labels, and"),
         ({"shown": {"top": 1, "decimals": 2}}, "1 largest score for each record, to 2 decimals"),
         ({"shown": {"top": 3, "decimals": None}}, "3 largest scores for each record, and"),
