@@ -164,14 +164,15 @@ def _is_constant(value: object) -> bool:
 
 def _is_own(module_name: str | None) -> bool:
     """Whether code is the user's own: neither Python's, nor an installed package's, nor ours."""
-    if module_name is None:
+    # What is run as `__main__` may stand in a package (a debugger, a test runner), its code not.
+    if module_name is None or module_name == "__main__":
         return True
     if module_name.partition(".")[0] in ("tapas", "builtins"):
         return False
     module = sys.modules.get(module_name)
     file = getattr(module, "__file__", None)
     if file is None:
-        return module_name == "__main__" or module is None
+        return module is None
     return not is_installed(file)
 
 
