@@ -5,7 +5,8 @@ import pytest
 from scipy import stats as reference
 
 from tapas._ranks import midranks
-from tapas.stats import rank_sum_p_values
+from tapas.metrics import column_aucs
+from tapas.stats import mean_auc_influences, rank_sum_p_values
 
 
 def columns(*, tied: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -52,3 +53,16 @@ def test_trials_that_move_against_each_other_are_not_taken_for_independent() -> 
     assert (rank_sum_p_values(scores, positive, groups) < 0.05).sum() <= most
     told = np.where(positive, 3.0, 0.0) + 0.1 * scores
     assert (rank_sum_p_values(told, positive, groups) < 1e-6).all()
+
+
+def test_the_error_of_a_mean_area_is_that_of_leaving_each_trial_out() -> None:
+    rng = np.random.default_rng(4)
+    scores, positive = rng.integers(0, 9, (30, 4)).astype(float), rng.random((30, 4)) < 0.4
+    mean, parts = mean_auc_influences(scores, positive, np.arange(30))
+    assert mean == pytest.approx(column_aucs(scores, positive).mean())
+    left = [
+        column_aucs(np.delete(scores, out, 0), np.delete(positive, out, 0)).mean()
+        for out in range(30)
+    ]
+    expected = 29 / 30 * np.sum((np.array(left) - np.mean(left)) ** 2)
+    assert (parts**2).sum() == pytest.approx(expected)

@@ -165,14 +165,24 @@ def mean_auc_influences(
     Notes
     -----
     Assumes: independent groups.
-    Guarantees: the sum of squares of the second is DeLong's variance of the first, and the sum of
-    squared differences that of the difference of two means over the same trials. Columns of one
+    Guarantees: the sum of squares of the second is the jackknife's variance of the first (exactly,
+    where each group is a trial), and the sum of squared differences that of the difference of two
+    means over the same trials. It is not too small on average; DeLong's, with all trials in the
+    denominators, is by some hundredths at fifty of a class, which counts far out. Columns of one
     class only are left out.
+
+    References
+    ----------
+    Efron and Stein (1981), The jackknife estimate of variance.
     """
     usable = positive.any(axis=0) & ~positive.all(axis=0)
     area, inside, outside, off = _offsets(scores[:, usable], positive[:, usable], groups)
-    each = (off[0] / inside + off[1] / outside).mean(axis=1)
-    return float(area.mean()), each * np.sqrt(len(each) / (len(each) - 1))
+    own, other = (
+        part / np.maximum(number - 1, 1)
+        for part, number in zip(off, (inside, outside), strict=True)
+    )
+    each = (own + other).mean(axis=1)
+    return float(area.mean()), each * np.sqrt((len(each) - 1) / len(each))
 
 
 def _offsets(
