@@ -123,7 +123,8 @@ PUBLIC = {
         ReformedModel ReformedTrainer RemoteModel ResidualModel ResidualTrainer ShapedTrainer
         Shown ShownModel ShownTrainer SklearnModel SklearnTrainer TorchMLPTrainer TorchModel
         TorchTrainer Trainer TrainingPlan TrainingSets as_model classes_of_several decision_trees
-        is_sparse is_texts parameter_summary predicts_numbers records_from_table with_targets""",
+        is_sparse is_texts parameter_summary predicts_numbers records_from_table with_targets
+        RegressorTrainer encoded_trainer""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared CountsRightGuesses DrawsValues Game Goal Judgement Kind LearnsEach Ledger
         MethodObserver ModelBriefing

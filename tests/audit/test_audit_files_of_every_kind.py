@@ -159,7 +159,11 @@ def test_what_trains_the_models_of_a_property_must_be_named(tmp_path: Path) -> N
         ({}, {"shares": [0.3, 0.3]}, "goal.property: shares must be two or more"),
         ({}, {"records": 150}, "got .* and .*: give more records, or a smaller goal.property.rec"),
         ({}, {"records": 1}, "goal.property.records: Input should be greater than or equal to 2"),
-        ({"use": "sklearn.linear_model:LinearRegression"}, {}, "model.use: estimator must be a cl"),
+        (
+            {"use": "sklearn.linear_model:LinearRegression"},
+            {},
+            "goal.property: a regressor is audited",
+        ),
         ({"class_column": "Shoe"}, {}, "model.class_column: 'Shoe' is not a column"),
     ],
 )

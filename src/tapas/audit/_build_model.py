@@ -1,7 +1,9 @@
 """Audits of a trained model, from an audit file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
@@ -25,15 +27,18 @@ from tapas.models import (
     Model,
     OneHotInputs,
     Records,
+    RegressorTrainer,
     RemoteModel,
     Shown,
-    SklearnTrainer,
     Trainer,
     as_model,
+    encoded_trainer,
     records_from_table,
 )
 from tapas.threat_models import ModelAIA, ModelMIA, ModelPropertyInference
 
+_Made = TypeVar("_Made")
+_CLASSES_ONLY = "a regressor is audited about membership of its records alone; name a classifier"
 MOST_NAMED = 100  # records in a message
 
 
@@ -65,7 +70,11 @@ def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None
             f"{names.where}: model.file: there is no file {names.folder / str(part.file)}"
         )
     _refuse_unquoted(part, members, names.where)
-    model = _threat_model(config, names, trainer, members, others, inside.label)
+    model: GameThreatModel
+    if isinstance(trainer, RegressorTrainer):
+        model = _of_numbers(config, part, names, trainer, (members, others), inside.label)
+    else:
+        model = _threat_model(config, names, trainer, members, others, inside.label)
     if isinstance(model, ModelMIA):
         model.ids = (inside.table.index.tolist(), outside.table.index.tolist())
     digests: list[Plain] = [inside.table.digest(), outside.table.digest()]
@@ -98,6 +107,8 @@ def _canaries(
             f"{names.where}: goal.canaries: the model is trained with some canaries and without "
             f"others, so it must be named by model.use"
         )
+    if isinstance(trainer, RegressorTrainer):
+        raise ConfigError(f"{names.where}: goal.canaries: {_CLASSES_ONLY}")
     whole = tables.private()
     drawn = draw_targets(whole, config, names)
     try:
@@ -141,7 +152,7 @@ def _trainer(part: ModelPart, names: Names) -> Trainer | None:
     else:
         return None
     try:
-        return made if isinstance(made, Trainer) else SklearnTrainer(made, encode=True)
+        return made if isinstance(made, Trainer) else encoded_trainer(made)
     except TapasError as error:
         raise ConfigError(f"{names.where}: {where}.use: {error}") from error
 
@@ -151,21 +162,25 @@ def _audited(
 ) -> Model:
     """The model that is about to be released: trained here, or read from a file."""
     if part.use is not None and trainer is not None:
-        rng = part_stream(config.seed, Parts.AUDITED_MODEL)
-        try:
-            with guarded(config.trials.timeout):
-                return trainer.train(members.X, members.y, rng=rng)
-        except TapasError:
-            raise
-        except Exception as error:
-            raise MechanismError(
-                f"{names.where}: model: training it failed: {type(error).__name__}: {error}"
-            ) from error
+        return _trained_here(config, names, partial(trainer.train, members.X, members.y))
     if part.endpoint is not None:
         return _remote(part.endpoint, names)
     file = names.folder / str(part.file)
     names.remember_file(str(part.file), file)
     return EncodedModel(as_model(Path(file), part.classes), OneHotInputs.learn(members.X))
+
+
+def _trained_here(config: AuditFile, names: Names, train: Callable[..., _Made]) -> _Made:
+    """What is about to be released, trained with the seed of the audit."""
+    try:
+        with guarded(config.trials.timeout):
+            return train(rng=part_stream(config.seed, Parts.AUDITED_MODEL))
+    except TapasError:
+        raise
+    except Exception as error:
+        raise MechanismError(
+            f"{names.where}: model: training it failed: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _remote(part: EndpointPart, names: Names) -> RemoteModel:
@@ -208,6 +223,46 @@ def _threat_model(
         )
     return ModelMIA(
         model,
+        members,
+        others,
+        part.access,
+        part.known_share,
+        trainer if part.num_shadows else None,
+        seed=config.seed,
+        num_shadows=max(2, part.num_shadows),
+        shown=_shown(part),
+        label=label,
+    )
+
+
+def _of_numbers(
+    config: AuditFile,
+    part: ModelPart,
+    names: Names,
+    trainer: RegressorTrainer,
+    sides: tuple[Records, Records],
+    label: str,
+) -> ModelMIA:
+    """A regressor, audited by how far its predictions are off."""
+    asked = [key for key in ("attribute", "property") if getattr(config.goal, key) is not None]
+    if asked:
+        raise ConfigError(f"{names.where}: goal.{asked[0]}: {_CLASSES_ONLY}")
+    if part.use is None:
+        raise ConfigError(
+            f"{names.where}: model.trainer: a regressor in a file or behind a service is audited "
+            f"in Python (ModelMIA with a function); an audit file trains one that model.use names"
+        )
+    numbers = [pd.to_numeric(pd.Series(side.y), errors="coerce") for side in sides]
+    if any(one.isna().any() for one in numbers):
+        raise ConfigError(
+            f"{names.where}: model.class_column: {part.use} predicts numbers, and column "
+            f"{part.class_column!r} holds others: name a classifier, or a column of numbers"
+        )
+    members, others = (
+        (side.X, one.to_numpy(dtype=float)) for side, one in zip(sides, numbers, strict=True)
+    )
+    return ModelMIA(
+        _trained_here(config, names, partial(trainer.fitted, *members)),
         members,
         others,
         part.access,

@@ -69,7 +69,8 @@ class ModelPart(Part):
 
     use: str | None = Field(
         default=None,
-        description="A scikit-learn classifier as package.module:Name, trained on data.table",
+        description="A scikit-learn classifier or regressor as package.module:Name, trained on "
+        "data.table",
     )
     file: str | None = Field(
         default=None,

@@ -58,7 +58,20 @@ def audit_text(
     if predicted not in columns:
         raise ConfigError(f"{predicted!r} is not a column; the columns are {listing(columns)}")
     others = f"holdout: {holdout}" if holdout else "# holdout: others.csv"
-    return _MODEL.format(**about, class_column=quoted(predicted), holdout=others)
+    learner = _learner(predicted, description.parsed[columns.index(predicted)].kind)
+    return _MODEL.format(
+        **about, class_column=quoted(predicted), holdout=others, learner=f"{learner:<39s}"
+    )
+
+
+def _learner(column: str, kind: str) -> str:
+    """What predicts such a column."""
+    if kind in ("date", "datetime"):
+        raise ConfigError(
+            f"{column!r} holds {kind}s, which no classifier and no regressor predicts: "
+            f"name another column by --class-column, or make a number of it"
+        )
+    return f"sklearn.ensemble:RandomForest{'Regressor' if kind == 'real' else 'Classifier'}"
 
 
 def left_out(description: DataDescription, drop: Sequence[str]) -> list[str]:
@@ -174,7 +187,7 @@ data:
   {holdout}       # records it was not trained on; half of the table by default
 
 model:
-  use: sklearn.ensemble:RandomForestClassifier   # trained here, categories one-hot encoded
+  use: {learner}   # trained here, categories one-hot encoded
   # file: model.onnx          # or a trained model (then give a holdout)
   # trainer: sklearn.ensemble:RandomForestClassifier   # of a file: what shadow models are
   parameters: {{}}

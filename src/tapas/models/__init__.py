@@ -17,6 +17,7 @@ from tapas.models._onnx import OnnxModel
 from tapas.models._parameters import parameter_summary
 from tapas.models._recorded import RecordedModel, RecordedModels
 from tapas.models._records import Records
+from tapas.models._regressor_trainer import RegressorTrainer, encoded_trainer
 from tapas.models._remote import RemoteModel
 from tapas.models._residuals import (
     FITS,
@@ -63,6 +64,7 @@ __all__ = [
     "Records",
     "ReformedModel",
     "ReformedTrainer",
+    "RegressorTrainer",
     "RemoteModel",
     "ResidualModel",
     "ResidualTrainer",
@@ -81,6 +83,7 @@ __all__ = [
     "as_model",
     "classes_of_several",
     "decision_trees",
+    "encoded_trainer",
     "is_sparse",
     "is_texts",
     "parameter_summary",

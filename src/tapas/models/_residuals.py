@@ -191,7 +191,7 @@ def predicts_numbers(model: object, y: np.ndarray) -> bool:
     """A regressor; or something that knows no classes, beside labels that are no classes."""
     if isinstance(model, Model) or hasattr(model, "predict_proba"):
         return False
-    if _is_regressor(model):
+    if is_regressor(model):
         if y.dtype.kind not in "iufb":
             raise ConfigError(f"{type(model).__name__} predicts numbers, and y holds {y.dtype}")
         return True
@@ -199,11 +199,12 @@ def predicts_numbers(model: object, y: np.ndarray) -> bool:
     return fractions and not hasattr(model, "classes_")
 
 
-def _is_regressor(model: object) -> bool:
+def is_regressor(model: object) -> bool:
+    """Whether it says so, as estimators of scikit-learn do."""
     if getattr(model, "_estimator_type", None) == "regressor":
         return True
     if not hasattr(model, "__sklearn_tags__"):
         return False
-    from sklearn.base import is_regressor
+    from sklearn.base import is_regressor as says_so
 
-    return bool(is_regressor(cast(Classifier, model)))
+    return bool(says_so(cast(Classifier, model)))
