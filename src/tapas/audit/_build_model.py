@@ -15,6 +15,7 @@ from tapas.audit._audit import Subject
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
+from tapas.audit._config_questions import AttributePart
 from tapas.audit._config_subjects import EndpointPart, ModelPart
 from tapas.audit._tables import Tables
 from tapas.audit._targets import draw_targets
@@ -39,6 +40,7 @@ from tapas.threat_models import ModelAIA, ModelMIA, ModelPropertyInference
 
 _Made = TypeVar("_Made")
 _CLASSES_ONLY = "a regressor is audited about membership of its records alone; name a classifier"
+MOST_VALUES = 100  # of an attribute
 MOST_NAMED = 100  # records in a message
 
 
@@ -210,6 +212,7 @@ def _threat_model(
     model = _audited(config, part, names, trainer, members)
     if goal.attribute is not None:
         wanted = goal.attribute
+        _refuse_unguessable(wanted, part, members, names.where)
         return ModelAIA(
             model,
             members,
@@ -233,6 +236,26 @@ def _threat_model(
         shown=_shown(part),
         label=label,
     )
+
+
+def _refuse_unguessable(
+    wanted: AttributePart, part: ModelPart, members: Records, where: str
+) -> None:
+    """Refuse the class, and columns of so many values that guessing tells nothing."""
+    key = f"{where}: goal.attribute.column"
+    if wanted.column == part.class_column:
+        raise ConfigError(
+            f"{key}: {wanted.column!r} is the class that the model predicts: name one of its "
+            f"inputs, {listing(members.columns)}"
+        )
+    if wanted.values is None and wanted.column in members.columns:
+        number = pd.Series(members.X[wanted.column]).nunique()
+        if number > MOST_VALUES:
+            raise ConfigError(
+                f"{key}: {wanted.column!r} has {number:,} different values, and each is asked "
+                f"about for every record: name at most {MOST_VALUES} of them by "
+                f"goal.attribute.values, or a column of ranges"
+            )
 
 
 def _of_numbers(
