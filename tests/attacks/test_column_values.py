@@ -1,13 +1,15 @@
 """Densities of single columns, and the attacks that read them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from mixed_tables import membership_briefing, mixed_table, seen
+from sklearn.neighbors import KernelDensity
 
-from tapas.attacks import DOMIAS, RecordEnsembleAttack
+from tapas.attacks import DOMIAS, Attack, ProbabilityEstimationAttack, RecordEnsembleAttack
 from tapas.attacks.tables._column_values import ColumnValues, log_shares
 from tapas.attacks.tables._mixed_kernel import MixedKernel
 from tapas.attacks.tables._numeric_parts import NumericParts
@@ -60,12 +62,24 @@ def test_densities_of_evenly_spread_numbers_are_one_on_average() -> None:
     assert mean == pytest.approx(cells / (cells + 1), abs=0.03)
 
 
-def test_the_ratio_at_an_atom_is_that_of_its_shares() -> None:
-    rng = np.random.default_rng(0)
-    parts = [np.where(rng.random(8000) < share, 5.0, rng.random(8000)) for share in (0.6, 0.2)]
-    first, second = (line(part) for part in parts)
-    ratio = ColumnValues.between(first, second).log_ratio(line(np.array([5.0])), first, second)
-    assert ratio == pytest.approx([np.log(0.6 / 0.2)], abs=0.1)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_excess_is_the_density_at_a_number_to_that_of_both_tables_in_wider_cells(
+    missing: float,
+) -> None:
+    rng = np.random.default_rng(2)
+    data, other, asked = (
+        np.where(rng.random(n) < missing, np.nan, rng.normal(size=n)) for n in (50, 20, 9)
+    )
+    asked[:3] = data[:3]
+    columns = ColumnValues.between(line(data), line(other))
+    near = replace(columns, halvings=np.minimum(columns.halvings, 8))
+    assert columns.halvings[0] > 8
+    both = np.concatenate([data, other])
+    expected = [
+        naive_log_density(columns, 0, x, data) - naive_log_density(near, 0, x, both) for x in asked
+    ]
+    found = columns.log_excess(line(asked), line(data), line(other))
+    assert found == pytest.approx(np.array(expected))
 
 
 def test_shares_of_categories_are_smoothed_by_half_a_record() -> None:
@@ -75,18 +89,12 @@ def test_shares_of_categories_are_smoothed_by_half_a_record() -> None:
     assert log_shares(asked, data) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.3, 1.0])
-def test_the_ratio_of_a_table_to_itself_is_nothing(missing: float) -> None:
-    data, targets = mixed_table(40, 1, missing), mixed_table(12, 2, missing)
-    ratio = ColumnValues.between(data, data).log_ratio(targets, data, data)
-    assert ratio == pytest.approx(np.zeros(12))
-
-
 def test_the_score_is_the_mean_of_two_ratios_where_there_are_numbers() -> None:
     data, reference, targets = mixed_table(60, 1, 0.1), mixed_table(50, 2, 0.1), mixed_table(9, 3)
     kernel = MixedKernel.between(data, reference, atoms=True)
     together = kernel.log_density(targets, data) - kernel.log_density(targets, reference)
-    single = ColumnValues.between(data, reference).log_ratio(targets, data, reference)
+    single = ColumnValues.between(data, reference).log_excess(targets, data, reference)
+    single += (log_shares(targets, data) - log_shares(targets, data + reference)).sum(axis=0)
     expected = np.log((np.exp(together) + np.exp(single)) / 2)
     found = seen(DOMIAS(), membership_briefing(targets, reference), data)
     assert found == pytest.approx(expected)
@@ -149,3 +157,45 @@ def test_scores_do_not_depend_on_who_else_is_asked(rows: int) -> None:
             for i in range(6)
         ]
         assert together == pytest.approx(np.array(alone), rel=1e-9)
+
+
+def area_beside_few(attack: Attack, seed: int) -> float:
+    """The AUC where skewed numbers of members come back, beside a hundred reference records."""
+    rng = np.random.default_rng(seed)
+    members, others, more = (
+        TabularDataset(
+            pd.DataFrame(np.exp(rng.normal(size=(n, 3))).round(2), columns=list("xyz")), LINES
+        )
+        for n in (400, 400, 100)
+    )
+    game = ObservedMIA(shuffled(members, 2), members, others, reference=more, seed=1)
+    attack.train(game)
+    return float(game.test(attack).auc)
+
+
+def test_few_reference_records_are_enough_to_see_values_that_return() -> None:
+    """A hundred say little of a density; the numbers that were given back stand out anyway."""
+    assert np.mean([area_beside_few(DOMIAS(), seed) for seed in range(3)]) > 0.72
+    density = ProbabilityEstimationAttack(KernelDensity(), "accuracy")
+    assert np.mean([area_beside_few(density, seed) for seed in range(3)]) < 0.6
+
+
+def test_a_release_without_rows_near_private_ones_is_seen_among_whole_numbers() -> None:
+    """Strangers differ in every column of continuous numbers, so that only gaps can tell."""
+    rng = np.random.default_rng(3)
+    drawn = {n: np.c_[rng.normal(size=(n, 2)) * 1e4, rng.normal(size=n)] for n in (400, 401, 4000)}
+    members, others, fresh = (
+        np.c_[rows[:, :2].round(), rows[:, 2].round(2)] for rows in drawn.values()
+    )
+    unit = fresh.std(axis=0)
+    apart = [np.sqrt((((row - members) / unit) ** 2).sum(axis=1)).min() for row in fresh]
+    far = fresh[np.array(apart) > 0.35][:400]
+    tables = [
+        TabularDataset(pd.DataFrame(rows, columns=list("xyz")), LINES)
+        for rows in (far, members, others)
+    ]
+    game = ObservedMIA(*tables, seed=1)
+    attack = RecordEnsembleAttack()
+    attack.train(game)
+    assert len(far) == 400
+    assert game.test(attack).auc > 0.6

@@ -110,7 +110,7 @@ def test_the_kernel_of_a_category_sums_to_one() -> None:
 
 def test_the_ratio_is_zero_where_the_release_is_the_reference() -> None:
     data = mixed_table(40, 1, missing=0.1)
-    assert look(DOMIAS(), data, mixed_table(9, 2), data) == pytest.approx(0)
+    assert look(DOMIAS(bandwidth=0.3), data, mixed_table(9, 2), data) == pytest.approx(0)
     shares = look(LocalNeighboursWithReference(), data, mixed_table(9, 2), data)
     assert shares == pytest.approx(0.5)
 

@@ -1,6 +1,6 @@
 """How common the values of records are in a table, one column at a time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ __all__ = ["ColumnValues", "log_shares"]
 
 FINER = 4  # halvings below one record a cell
 MOST_HALVINGS = 40
+NEAR = 8  # halvings of the cells that say how many records are near a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,10 @@ class ColumnValues:
     counts as half of the least cell. So mechanisms show that give values that the data had, or
     numbers between two such values. Where the column has m values, cells are halved
     ``ceil(log2(m)) + 4`` times.
+
+    What the mechanism gave back stands out from the numbers near it, and of these the release has
+    as many as the data: both tables together say how many there are, which few reference records
+    by themselves would not.
 
     Attributes
     ----------
@@ -46,13 +51,13 @@ class ColumnValues:
             column_ranges(numbers), column_spreads(numbers), np.minimum(halvings, MOST_HALVINGS)
         )
 
-    def log_ratio(
+    def log_excess(
         self, targets: TabularDataset, first: TabularDataset, second: TabularDataset
     ) -> np.ndarray:
-        """How much denser the first table is than the second, summed over all columns."""
-        numbers = self.log_densities(targets, first) - self.log_densities(targets, second)
-        shares = log_shares(targets, first) - log_shares(targets, second)
-        return numbers.sum(axis=0) + shares.sum(axis=0)
+        """How much denser the first table is at a number than both are near it, summed."""
+        near = replace(self, halvings=np.minimum(self.halvings, NEAR))
+        at_it = self.log_densities(targets, first)
+        return (at_it - near.log_densities(targets, first + second)).sum(axis=0)
 
     def log_densities(self, targets: TabularDataset, data: TabularDataset) -> np.ndarray:
         """Of each number of each target in the data, (number columns, targets)."""

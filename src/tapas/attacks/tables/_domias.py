@@ -8,7 +8,7 @@ import numpy as np
 from tapas.attacks._criteria import CriterionLike
 from tapas.attacks._masked_targets import table_briefing
 from tapas.attacks._threshold import TrainableThresholdAttack
-from tapas.attacks.tables._column_values import ColumnValues
+from tapas.attacks.tables._column_values import ColumnValues, log_shares
 from tapas.attacks.tables._mixed_kernel import MixedKernel
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError
@@ -27,14 +27,15 @@ class DOMIAS(TrainableThresholdAttack):
     Needs
         One release and reference data of the same population (the auxiliary data of the
         attacker); known records or training trials unless the threshold is given. 0 is the
-        natural one.
+        natural one where no column is a number or the bandwidth is given.
     Score
         ``log p_s(target) - log p_ref(target)``; minus infinity where the release is empty. Both
         are kernel densities over all columns at once, with the same bandwidths: Gaussian for
         numbers and ranks, Aitchison and Aitken's for categories, a missing value being a
         category of its own. There is no covariance matrix that could be singular. Where there are
         numbers, equal ones weigh more than near ones, and the score is the logarithm of the mean
-        of two ratios: this one, and the product of those of single columns, which tells where
+        of two ratios: this one, and a product over single columns, of how dense the release is at
+        the value to how dense it and the reference together are near it. The second tells where
         a mechanism gives values that the data had, whatever stands beside them.
     Reference
         van Breugel et al. (2023), "Membership inference attacks against synthetic data through
@@ -80,8 +81,9 @@ class DOMIAS(TrainableThresholdAttack):
         together = kernel.log_density(targets, synthetic) - kernel.log_density(targets, reference)
         if not several:
             return together
-        single = ColumnValues.between(synthetic, reference)
-        values = single.log_ratio(targets, synthetic, reference)
+        numbers = ColumnValues.between(synthetic, reference)
+        shares = log_shares(targets, synthetic) - log_shares(targets, synthetic + reference)
+        values = numbers.log_excess(targets, synthetic, reference) + shares.sum(axis=0)
         return np.logaddexp(together, values) - np.log(2)
 
 

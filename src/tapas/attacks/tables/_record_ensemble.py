@@ -22,7 +22,7 @@ NEIGHBOURS = 5
 ORDERS = (2, 3, 4)
 SETS = 30  # of columns, of each order
 FOLDS = 5
-LOOKS = 10 + len(ORDERS)
+LOOKS = 12 + len(ORDERS)
 PENALTY = 10.0
 
 
@@ -38,13 +38,13 @@ class RecordEnsembleAttack(Attack):
         known, or training trials.
     Score
         Log-odds by a penalised logistic regression of: the distance to the nearest released
-        record, mixed and Hamming's, and to the five nearest, the ratio of the first two, the same
-        beside the reference, and the mean over sets of 2, 3 and 4 columns of
+        record, mixed, Hamming's and the Euclidean one of standardised numbers, and to the five
+        nearest, the ratio of the first two, the same beside the reference, and the mean over sets
+        of 2, 3 and 4 columns of
         ``log((c + 1/2) / (c_ref n / n_ref + 1/2))`` with c the number of released records that
         agree with the target on the set; and three of single columns, each summed over columns:
-        the same with the equal numbers of one column, how much denser a number lies in the
-        release than in the reference (see `DOMIAS`), and how much larger the share of a
-        category is.
+        the same with the equal numbers of one column, how much denser the release is at a number
+        than near it (see `DOMIAS`), and how much larger the share of a category is.
     Reference
         Wolpert (1992), "Stacked generalization", Neural Networks 5; van Breugel et al. (2023).
 
@@ -139,10 +139,13 @@ def _nearness(
     first, second = released[:, 0], released[:, min(1, released.shape[1] - 1)]
     ratio = np.divide(first, second, out=np.ones(len(first)), where=second > 0)
     beside = held[:, 0] - first, held.mean(axis=1) - released.mean(axis=1)
-    # In endless units numbers are equal or not, as categories are.
+    # In endless units numbers are equal or not, as categories are; without codes only near.
     hamming = replace(space, units=np.full(len(space.units), np.inf))
-    equal, others = (hamming.nearest(targets, t)[0][:, 0] for t in (synthetic, reference))
-    return [-first, -released.mean(axis=1), -ratio, *beside, -equal, others - equal]
+    found = [-first, -released.mean(axis=1), -ratio, *beside]
+    for other in (hamming, replace(space, exact=False)):
+        mine, theirs = (other.nearest(targets, t)[0][:, 0] for t in (synthetic, reference))
+        found += [-mine, theirs - mine]
+    return found
 
 
 def _agreement(
@@ -168,7 +171,7 @@ def _values(
 ) -> list[np.ndarray]:
     """How much more often the release has the values of the target, whatever is beside them."""
     columns, tables = ColumnValues.between(synthetic, reference), (synthetic, reference)
-    dense, others = (columns.log_densities(targets, table).sum(axis=0) for table in tables)
+    dense = columns.log_excess(targets, synthetic, reference)
     common, elsewhere = (log_shares(targets, table).sum(axis=0) for table in tables)
     share = len(synthetic) / len(reference)
     equal = np.zeros(len(targets))
@@ -176,4 +179,4 @@ def _values(
     for numbers, mine, theirs in zip(asked, *held, strict=True):
         counts, expected = count_equal(numbers, mine), count_equal(numbers, theirs) * share
         equal += np.log((counts + 0.5) / (expected + 0.5))
-    return [equal, dense - others, common - elsewhere]
+    return [equal, dense, common - elsewhere]
