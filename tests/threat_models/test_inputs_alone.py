@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 from sklearn.datasets import load_digits
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -30,6 +31,8 @@ from tapas.cli._outputs import verdict_values, write_junit
 from tapas.report import AuditPage
 from tapas.results import (
     AttackSummary,
+    AuditedSubject,
+    AuditRecord,
     Findings,
     Gate,
     MIAttackSummary,
@@ -116,6 +119,42 @@ def test_a_leak_is_the_models_where_the_split_is_fit(moved: float, unfit: bool) 
     assert ("only this is the model's doing" in said) != unfit
     assert ("cannot be relied on" in said) == unfit
     assert ("this is not chance" in said) != unfit
+
+
+def of_many_records(moved: float, gained: float) -> MIAttackSummary:
+    """Scores and inputs of 20,000 members and as many others, which differ by so much."""
+    rng, size = RNG(5), 20_000
+    labels = np.repeat([1, 0], size)
+    alone, scores = (
+        rng.normal(size=2 * size) + np.sqrt(2) * norm.ppf(area) * labels
+        for area in (0.5 + moved, 0.5 + gained)
+    )
+    return MIAttackSummary(
+        labels, scores > 0.5, scores, inputs_alone=alone, dependence="one release"
+    )
+
+
+@pytest.mark.parametrize(
+    ("moved", "gained", "differ", "unfit", "leaks"),
+    [
+        (0.0, 0.02, False, False, True),
+        (0.016, 0.04, True, False, False),
+        (0.016, 0.3, True, False, True),
+        (0.04, 0.3, True, True, False),
+    ],
+)
+def test_a_difference_that_only_very_many_records_show_decides_no_large_gain(
+    moved: float, gained: float, differ: bool, unfit: bool, leaks: bool
+) -> None:
+    facts = summary_facts(of_many_records(moved, gained))
+    assert facts.auc_gain.low > 0
+    assert (facts.sides_differ, facts.split_is_unfit) == (differ, unfit)
+    assert (leak(facts)[0] > 0) == leaks
+    subject = AuditedSubject("net", "audited", (facts.summary,))
+    record = AuditRecord("model", {}, "f00", 0, (subject,))
+    outcomes = decide(record, [Gate("auc", 0.5 + gained / 2)]).outcomes
+    assert outcomes[0].state == ("fail" if leaks else "inconclusive")
+    assert ("surely above 0.02" in " ".join(AuditPage(record).words)) == (differ and not unfit)
 
 
 def of_another_model(seed: int, easy: float, hard: float) -> ModelMIA:

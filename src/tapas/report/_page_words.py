@@ -209,7 +209,12 @@ def _beside_inputs(findings: Findings, best: Finding) -> str:
         )
     if facts.auc_gain.value <= 0:
         words = f"{told}, and the attack no more than that (gain {gain}, {gained})."
-    if facts.told_by_inputs and not best.attribute:
+    if facts.room_of_sides:
+        words += (
+            " Members and non-members differ, but hardly: what is gained counts as a leak where it "
+            f"is surely above {facts.room_of_sides:g}."
+        )
+    elif facts.told_by_inputs and not best.attribute:
         words += (
             " Members and non-members may differ a little, but as much is seen now and then where "
             "they were drawn from the same source at random."

@@ -22,6 +22,7 @@ __all__ = ["SummaryFacts", "facts_within", "judged_summaries", "record_facts", "
 
 
 STRONG = 0.9999  # of calling a split unfit
+NEGLIGIBLE = 0.02  # of an AUC: what inputs alone may tell of a split that is fit
 _MEASURED = {measure.fact: measure for measure in MEASURES if measure.fact is not None}
 
 
@@ -182,18 +183,36 @@ class SummaryFacts:
         return self.inputs_auc is not None and self.inputs_auc.low > 0.5
 
     @cached_property
-    def split_is_unfit(self) -> bool:
+    def sides_differ(self) -> bool:
         """Whether members and others differ without the release, beyond reasonable doubt.
 
         What inputs tell is the best of several cross-fitted classifiers, and looked at in every
-        audit of the same files: at 95 %, one split at random in ten would be called unfit. No
-        result on such a split is that of the model: its scores may tell more of the inputs than
-        those classifiers, whomever it was trained on.
+        audit of the same files: at 95 %, one split at random in ten would be said to differ.
         """
         if self.summary.inputs_alone is None or str(self.summary.sensitive_attribute):
             return False
         found = estimate(self._at("inputs_auc"), self.summary, STRONG)
         return found is not None and found.low > 0.5
+
+    @property
+    def split_is_unfit(self) -> bool:
+        """Whether they differ by more than very many records make of any difference.
+
+        No result on such a split is that of the model: its scores may tell more of the inputs than
+        those classifiers, whomever it was trained on.
+        """
+        alone = self.inputs_auc
+        return self.sides_differ and alone is not None and alone.value > 0.5 + NEGLIGIBLE
+
+    @property
+    def room_of_sides(self) -> float:
+        """What of a gain may come of a difference of the sides that is too small to matter."""
+        return NEGLIGIBLE * self.sides_differ
+
+    @property
+    def least_gain(self) -> float:
+        """What is gained beyond the inputs at least, less that room."""
+        return math.nan if self.auc_gain is None else self.auc_gain.low - self.room_of_sides
 
     @property
     def tpr_at_low_fpr(self) -> Estimate | None:

@@ -307,7 +307,7 @@ def leak(facts: SummaryFacts) -> tuple[float, float]:
         low, high, value = facts.auc.low, facts.auc.high, facts.auc.value
         found, about = max(2 * low - 1, 1 - 2 * high), abs(2 * value - 1)
         if facts.auc_gain is not None:
-            found = min(found, 2 * facts.auc_gain.low)
+            found = min(found, 2 * facts.least_gain)
             about = min(about, 2 * facts.auc_gain.value)
         if facts.split_is_unfit:
             found = min(found, 0.0)

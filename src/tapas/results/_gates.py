@@ -210,7 +210,7 @@ class _Ends:
         """Whether the result may be what the inputs alone tell."""
         if self.facts.auc_gain is None:
             return False
-        return self.facts.auc_gain.low <= 0 or self.facts.split_is_unfit
+        return self.facts.least_gain <= 0 or self.facts.split_is_unfit
 
     def is_above(self, gate: Gate) -> bool:
         return self.low > gate.at_most and not self.is_of_inputs

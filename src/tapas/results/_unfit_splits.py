@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tapas.results._audit_record import AuditRecord
-from tapas.results._facts import STRONG, SummaryFacts, facts_within, judged_summaries
+from tapas.results._facts import NEGLIGIBLE, STRONG, SummaryFacts, facts_within, judged_summaries
 from tapas.results._rounding import rounded
 from tapas.stats import auc_interval
 
@@ -63,7 +63,7 @@ def caution_of_judging(members: np.ndarray, inputs_alone: np.ndarray | None) -> 
     if inputs_alone is None:
         return ""
     area = auc_interval(inputs_alone[members], inputs_alone[~members], confidence=STRONG)
-    if area.low <= 0.5:
+    if area.low <= 0.5 or area.value <= 0.5 + NEGLIGIBLE:
         return ""
     return (
         f"{UNFIT_SPLIT} (the inputs alone, without the model, reach an AUC of "
