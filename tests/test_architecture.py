@@ -131,7 +131,7 @@ PUBLIC = {
         Needs Observation Observer Phase Player PlaysConcurrently Relation Release Samples
         Scorer Setting StoredLedger TableBriefing TargetedScorer TellsLikelihood TellsMembers
         TellsSecrets Trial TrialPolicy Value
-        ValueObserver as_array compare_sides fit_scorer judge learning_parts
+        ValueObserver as_array compare_sides draw_values fit_scorer judge learning_parts
         refuse_unfit run_coroutine scorer_about split_coins split_sides unfit""",
     "compat": """AttackDoors AttackLike GameThreatModel TargetViews ThreatModel
         TrainableThreatModel Trained as_attack earlier_scorer judged_by_failures needs_of

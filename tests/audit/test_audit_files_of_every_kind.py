@@ -76,7 +76,8 @@ def test_an_attribute_is_inferred_from_a_model(tmp_path: Path) -> None:
     record = carried_out(tmp_path, audit)
     (confidence, imputation) = record.subjects[0].summaries
     assert confidence.sensitive_attribute == "Sex"  # type: ignore[attr-defined]
-    assert len(confidence) == len(imputation) == 150  # type: ignore[arg-type]
+    # Of 150 targets two equal others.
+    assert len(confidence) == len(imputation) == 148  # type: ignore[arg-type]
     assert confidence.dependence == "one release"  # type: ignore[attr-defined]
     assert decide(record).state == "pass"
 

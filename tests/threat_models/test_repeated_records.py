@@ -1,19 +1,23 @@
 """Records that repeat on their own side are no independent ones: each value is judged once."""
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks import CalibratedLossMIA, LossMIA
+from tapas.attacks import DOMIAS, CalibratedLossMIA, ClosestDistanceMIA, ConfidenceAIA, LossMIA
 from tapas.audit import Audit
+from tapas.compat import AttackDoors, GameThreatModel
+from tapas.datasets import TabularDataset
 from tapas.errors import TargetInDataWarning
 from tapas.report import AuditPage
 from tapas.results import AttackSummary, Findings, record_facts, summary_facts
-from tapas.threat_models import ModelMIA, PredictionsMIA
+from tapas.threat_models import ModelAIA, ModelMIA, ObservedMIA, PredictionsMIA
 
 REPEATED = pytest.mark.filterwarnings("ignore:.*repeat others of their side")
 X, Y = make_classification(
@@ -30,10 +34,15 @@ def repeated(model: object, counts: np.ndarray | int, **options: object) -> Mode
     return ModelMIA(model, *sides, seed=1, n_jobs=1, **options)
 
 
-def outcome(threat_model: ModelMIA | PredictionsMIA) -> AttackSummary:
-    attack = LossMIA()
+def outcome(threat_model: GameThreatModel, attack: AttackDoors | None = None) -> AttackSummary:
+    attack = attack or LossMIA()
     attack.train(threat_model)
     return threat_model.test(attack)
+
+
+def binary(values: np.ndarray) -> np.ndarray:
+    """The same with a first column of zeros and ones."""
+    return np.c_[values[:, 0] > 0, values[:, 1:]].astype(float)
 
 
 def test_repeats_are_counted_and_each_value_is_known_or_judged_once() -> None:
@@ -63,6 +72,39 @@ def test_the_leak_of_repeated_records_is_found() -> None:
         record = Audit(repeated(forest, counts), [LossMIA()]).run(n_jobs=1)
         assert Findings(record).leaks
         assert not record_facts(record)[0].told_by_inputs
+
+
+def of_files(seed: int, counts: int) -> ObservedMIA:
+    """A release that knows nothing of forty records of each side, each there so often."""
+    numbers = np.random.default_rng(seed).normal(size=(240, 3))
+    parts = [np.repeat(numbers[some], counts, axis=0) for some in np.split(np.arange(160), 2)]
+    tables = [pd.DataFrame(rows, columns=list("xyz")) for rows in (numbers[160:], *parts)]
+    return ObservedMIA(*map(TabularDataset.from_dataframe, tables), seed=seed)
+
+
+@REPEATED
+@pytest.mark.parametrize("make", [ClosestDistanceMIA, DOMIAS])
+def test_repeats_in_files_neither_tell_who_was_used_nor_make_results_surer(
+    make: Callable[[], AttackDoors],
+) -> None:
+    missed = 0
+    for seed in range(60):
+        game = of_files(seed, 6)
+        summary = outcome(game, make())
+        area = summary_facts(summary).auc
+        missed += not area.low <= 0.5 <= area.high
+        assert len(summary) == len(game.judged_values().drop_duplicates()) > 80
+    assert missed <= 7  # 5 %, and two standard deviations
+
+
+@REPEATED
+def test_equal_targets_of_a_guessed_attribute_count_once() -> None:
+    rows = np.repeat(INSIDE, 5)
+    sides = [ModelAIA(ELSEWHERE, (binary(X[r]), Y[r]), 0, seed=1) for r in (INSIDE, rows)]
+    few, many = (outcome(one, ConfidenceAIA()) for one in sides)
+    assert len(few) == len(many) == len(INSIDE)
+    assert summary_facts(many).accuracy == summary_facts(few).accuracy
+    assert many.get_metrics().equals(few.get_metrics())
 
 
 @REPEATED

@@ -3,7 +3,14 @@
 from tapas.game._address import PHASES, Address, Phase
 from tapas.game._board import Board
 from tapas.game._briefing import Briefing, ModelBriefing, TableBriefing
-from tapas.game._comparable import Candidates, Compared, compare_sides, split_coins, split_sides
+from tapas.game._comparable import (
+    Candidates,
+    Compared,
+    compare_sides,
+    draw_values,
+    split_coins,
+    split_sides,
+)
 from tapas.game._goal import MEMBERSHIP, PROPERTY, Goal, Kind, Relation, Value
 from tapas.game._judging import Judgement, fit_scorer, judge, learning_parts, scorer_about
 from tapas.game._ledger import Ledger
@@ -72,6 +79,7 @@ __all__ = [
     "ValueObserver",
     "as_array",
     "compare_sides",
+    "draw_values",
     "fit_scorer",
     "judge",
     "learning_parts",

@@ -19,7 +19,15 @@ import numpy as np
 from tapas._random import Parts, part_stream
 from tapas.errors import ThreatModelError
 
-__all__ = ["Candidates", "Compared", "Gathered", "compare_sides", "split_coins", "split_sides"]
+__all__ = [
+    "Candidates",
+    "Compared",
+    "Gathered",
+    "compare_sides",
+    "draw_values",
+    "split_coins",
+    "split_sides",
+]
 
 FEWEST = 2  # judged records of each side
 
@@ -126,6 +134,11 @@ def compare_sides(keys: tuple[np.ndarray, np.ndarray], seed: int) -> Compared:
     return Compared((kept[0], kept[1]), counts, int((~stays).sum()))
 
 
+def draw_values(keys: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Mark such a share of the records, drawn at random: all that equal each other, or none."""
+    return _by_value(keys, rng) < round(share * len(keys))
+
+
 def _first_of_each(keys: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Those of some rows that no earlier one equals."""
     return rows[np.sort(np.unique(keys[rows], return_index=True)[1])]
@@ -160,8 +173,8 @@ def split_sides(
     known: list[np.ndarray] = []
     judged: list[np.ndarray] = []
     for side in (0, 1):
-        order = _by_value(keys[side][rows[side]], part_stream(seed, Parts.SIDE_SPLIT, side))
-        of_known = order < round(known_share * len(rows[side]))
+        rng = part_stream(seed, Parts.SIDE_SPLIT, side)
+        of_known = draw_values(keys[side][rows[side]], known_share, rng)
         known.append(rows[side][of_known])
         judged.append(rows[side][~of_known])
     if min(map(len, judged)) < FEWEST:

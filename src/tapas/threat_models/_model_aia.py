@@ -121,7 +121,8 @@ class ModelAIA(GameThreatModel):
     model : object
         Anything that `tapas.models.as_model` takes.
     targets : (X, y) or Records
-        Records with the attribute as it really was. Those where it is missing are left out.
+        Records with the attribute as it really was. Those where it is missing are left out, and
+        so are those that equal an earlier one.
     attribute : object
         Column name, or position in an array.
     attribute_values : sequence, optional
@@ -162,7 +163,9 @@ class ModelAIA(GameThreatModel):
             )
         truth = records.values_of(attribute)
         values = _possible_values(truth, attribute_values, attribute)
-        rows = np.flatnonzero(pd.Series(truth).notna())
+        # Equal ones are no independent ones: each counts once.
+        first = np.unique(records.row_keys(), return_index=True)[1]
+        rows = np.intersect1d(np.flatnonzero(pd.Series(truth).notna()), first)
         self._game = ModelAttributeGame(
             model=audited,
             access=Access.parse(access),

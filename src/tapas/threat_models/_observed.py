@@ -20,7 +20,6 @@ from tapas.game import (
     PHASES,
     Address,
     Candidates,
-    Compared,
     Goal,
     Ledger,
     Phase,
@@ -30,6 +29,7 @@ from tapas.game import (
     Trial,
     as_array,
     compare_sides,
+    draw_values,
     split_sides,
 )
 from tapas.results import Copies
@@ -158,8 +158,8 @@ class ObservedMIA(GameThreatModel):
     Members and non-members must come from one population. They are treated alike in everything
     but their secret, so that a release that is independent of both leaves every attack at chance,
     also where the two tables differ in size: records that occur on both sides are left out,
-    because nobody could say whether they are members, and repeated ones of the larger side are
-    thinned out to match.
+    because nobody could say whether they are members, repeated ones of the larger side are
+    thinned out to match, and equal ones of a side are judged once.
 
     Parameters
     ----------
@@ -307,11 +307,8 @@ class ObservedMIA(GameThreatModel):
         members, others = self._given
         inside, outside = find_rows(self.release, members, others)
         keys = row_keys(members, others)
-        compared = compare_sides((keys[0], keys[1]), self._game.seed)
-        firsts = [
-            rows[np.unique(side[rows], return_index=True)[1]]
-            for side, rows in zip(keys, compared.rows, strict=True)
-        ]
+        sides = (keys[0], keys[1])
+        firsts = compare_sides(sides, self._game.seed).once(sides).rows
         rows = np.flatnonzero(inside.nearly)
         names = cell_names(self.release)
         return Copies(
@@ -347,31 +344,25 @@ class _Choice:
         self._given = (members, non_members)
         others = () if reference is None else (reference,)
         keys = row_keys(members, non_members, *others)
-        held, share = np.empty(0, dtype=int), known_share
+        sides = (keys[0], keys[1])
+        held, share = np.zeros(len(non_members), dtype=bool), known_share
         if reference is None and known_share > 0:
-            # Half of what is known of the non-members is the reference. It is set apart before
-            # sides are compared: afterwards only one side could have copies in it.
-            drawn = part_stream(seed, Parts.FILE_REFERENCE).permutation(len(non_members))
-            held = np.sort(drawn[: round(known_share / 2 * len(non_members))])
+            # Half of what is known of the non-members is the reference: all that equal a record,
+            # or none, so that neither side has copies in it.
+            held = draw_values(keys[1], known_share / 2, part_stream(seed, Parts.FILE_REFERENCE))
             share = (known_share / 2) / (1 - known_share / 2)
-        outside = np.setdiff1d(np.arange(len(non_members)), held)
-        compared = compare_sides((keys[0], keys[1][outside]), seed)
-        self.compared = Compared(
-            (compared.rows[0], outside[compared.rows[1]]),
-            compared.on_both_sides,
-            compared.thinned,
-        )
-        known, judged = split_sides(
-            self._given, (keys[0], keys[1]), self.compared.rows, share, seed
-        )
+        compared = compare_sides(sides, seed).once(sides)
+        rows = compared.rows
+        self.compared = replace(compared, rows=(rows[0], rows[1][~held[rows[1]]]))
+        known, judged = split_sides(self._given, sides, self.compared.rows, share, seed)
         self.sides = (known, judged)
         self.dropped = 0
-        self.reference = non_members.take(held) if len(held) else None
+        self.reference = non_members.take(np.flatnonzero(held)) if held.any() else None
         if reference is not None:
-            kept = np.flatnonzero(~np.isin(keys[2], np.concatenate([keys[0], keys[1][outside]])))
+            kept = np.flatnonzero(~np.isin(keys[2], np.concatenate(sides)))
             self.reference = _without_copies(reference, kept)
             self.dropped = len(reference) - len(kept)
-        self._outside = len(outside)
+        self._outside = len(non_members) - int(held.sum())
 
     def counts(self, released: int) -> ObservedCounts:
         known, judged = self.sides
