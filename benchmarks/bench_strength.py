@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from tapas.attacks import (
+    DOMIAS,
     ClosestDistanceMIA,
     EnsembleAttack,
     GroundhogAttack,
@@ -50,7 +51,10 @@ ADULT_BOUNDS = {
     "hr_per_week": (1, 99),
 }
 GENERATORS = ("network", "cart", "mst1000", "privbayes1000", "mst10", "copula", "smote")
-COLUMNS = ("closest", "groundhog", "subsets", "transferred", "nearness", "tree", "ensemble")
+COLUMNS = (
+    *("closest", "groundhog", "subsets", "transferred"),
+    *("nearness", "domias", "tree", "ensemble"),
+)
 
 
 def generator(name: str, table: str) -> Generator:
@@ -121,6 +125,7 @@ def row(data: TabularDataset, made: Generator, releases: int, seed: int) -> dict
         SubsetAttack(label="subsets"),
         SubsetAttack(transfer=True, label="transferred"),
         NearnessAttack(label="nearness"),
+        DOMIAS(label="domias"),
         MarginalsAttack(label="tree"),
         EnsembleAttack(label="ensemble"),
     )
