@@ -304,6 +304,15 @@ def test_stopping_early_turns_controls_off(tmp_path: Path) -> None:
     audit = built(tmp_path, trials=trials, claim={"epsilon": 1})
     assert len(audit.subjects) == 1
     assert audit.stop_early is not None
+    assert len(built(tmp_path, trials=trials, claim={"epsilon": 1}, controls=True).subjects) == 3
+
+
+def test_claims_stop_early_unless_all_trials_are_asked_for(tmp_path: Path) -> None:
+    whole = {"train": 4, "test": 100, "stop_early": {"claim": False}}
+    for trials, stops in (({"train": 4, "test": 100}, True), (whole, False)):
+        audit = built(tmp_path, trials=trials, claim={"epsilon": 1})
+        assert len(audit.subjects) == 3
+        assert (audit.stopping() is not None) == stops
 
 
 def test_the_schema_describes_every_key_and_is_json() -> None:

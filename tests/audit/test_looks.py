@@ -54,14 +54,14 @@ def test_looks_that_may_end_the_trials_share_the_error() -> None:
     stop = StopEarly(claim=Claim(50.0), every=10)
     record = Audit(_threat_model(), attacks, 4, 40, stop_early=stop).run(n_jobs=1)
     (summary,) = record.subjects[0].summaries
-    assert summary.error_share == pytest.approx(1 / 8)
+    assert summary.error_share == pytest.approx(0.475)
     said = " ".join(holds_together(Findings(record), decide(record)))
     assert "all looks hold together with 94.5% confidence" in said
     once = summary.sharing(1.0)
     assert float(summary_facts(summary).epsilon) < float(summary_facts(once).epsilon)
     assert summary_facts(summary).auc.low < summary_facts(once).auc.low
     assert float(summary_facts(summary).epsilon) == float(
-        summary_facts(once, confidence=1 - 0.05 / 8).epsilon
+        summary_facts(once, confidence=1 - 0.05 * 0.475).epsilon
     )
 
 
@@ -71,7 +71,7 @@ def test_looks_that_may_end_the_trials_and_trials_added_later_share_one_error(tm
     for num_test in (20, 40, 60):
         Audit(_threat_model(), attacks, 4, num_test, stop_early=stop).run(tmp_path, n_jobs=1)
         (summary,) = AuditRecord.load(tmp_path).subjects[0].summaries
-        spent += summary.error_share * num_test / 10  # of every look of this run
+        spent += summary.error_share / stop.share_of_look(num_test, num_test)
     assert spent <= sum(map(look_share, (1, 2, 3))) + 1e-9
 
 

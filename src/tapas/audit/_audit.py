@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from tapas._files import seen_from_here
 from tapas._provenance import provenance
@@ -29,7 +29,7 @@ from tapas.audit._rare_columns import rare_columns
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._run_progress import RunProgress
 from tapas.audit._shares import property_shares
-from tapas.audit._stopping import Stop, StopEarly
+from tapas.audit._stopping import Stop, StopEarly, tested_until
 from tapas.audit._subject_run import SubjectRun
 from tapas.compat import AttackDoors, GameThreatModel, as_attack
 from tapas.engine import Progress, Workers, log_failure
@@ -87,6 +87,9 @@ class Subject:
         return self.name or self.threat_model.subject_label
 
 
+Outcome: TypeAlias = tuple[AuditedSubject, Stop | None, bool, dict[str, Plain] | None]
+
+
 @dataclass(frozen=True, eq=False)
 class Audit:
     """Attack every subject with every attack.
@@ -108,7 +111,9 @@ class Audit:
     gates : sequence of Gate
         Limits that decide whether a release may go ahead.
     stop_early : StopEarly, optional
-        For one subject: stop playing test trials when enough is known.
+        For one audited subject: stop playing test trials when enough is known; controls play as
+        many. By default as soon as the claim, if there is one, is contradicted
+        (`StopEarly.on_contradiction`); ``StopEarly()`` plays all.
     max_failures : int
         How many failing trials are recorded, as outcomes that the attacker sees, before the run
         stops.
@@ -170,8 +175,9 @@ class Audit:
             if number is not None:
                 check_count(number, key, minimum=least)
         check_count(self.max_failures, "max_failures")
-        if self.stop_early is not None and len(subjects) > 1:
-            raise ConfigError("stop_early is for audits of one subject")
+        audited = [one for one in subjects if one.role == "audited"]
+        if self.stop_early is not None and not self.stop_early.never and len(audited) > 1:
+            raise ConfigError("stop_early is for audits of one subject, and its controls")
         labels = [*(one.label for one in subjects), *(one.label for one in self.attacks)]
         for name in (self.title, *labels):
             if len(name) > LONGEST_NAME:
@@ -192,6 +198,16 @@ class Audit:
             open_ended = model.game.rounds("test") is None and model.default_trials is None
             if open_ended and self.num_test is None:
                 raise ConfigError(f"{subject.label}: give num_test, the number of test trials")
+
+    def stopping(self) -> StopEarly | None:
+        """When trials end before all are played, if they may."""
+        if self.stop_early is not None:
+            return None if self.stop_early.never else self.stop_early
+        audited = [one.threat_model.game for one in self.subjects if one.role == "audited"]
+        if self.claim is None or len(audited) != 1 or not audited[0].goal.is_binary:
+            return None
+        stop = StopEarly.on_contradiction(self.claim)
+        return stop if self._planned(audited[0], "test") > stop.every else None
 
     # -- before ------------------------------------------------------------------------------
 
@@ -329,10 +345,7 @@ class Audit:
             if folder is not None:
                 folder.begin(asked)
                 counted = RunProgress(folder.folder, self.num_trials(), progress)
-            outcomes = [
-                self._carried_out(number, folder, workers, counted or progress)
-                for number in range(len(self.subjects))
-            ]
+            outcomes = self._all_carried_out(folder, workers, counted or progress)
             record = AuditRecord(
                 title=self.title,
                 question=asked,
@@ -363,13 +376,31 @@ class Audit:
                 counted.end()
         return record
 
-    def _carried_out(
+    def _all_carried_out(
         self,
-        number: int,
         folder: RunFolder | None,
         workers: Workers,
         progress: Callable[..., Progress] | None,
-    ) -> tuple[AuditedSubject, Stop | None, bool, dict[str, Plain] | None]:
+    ) -> list[Outcome]:
+        """Of each subject in order; controls last, with as many test trials as were judged."""
+        found: dict[int, Outcome] = {}
+        most = self.num_test
+        order = sorted(range(len(self.subjects)), key=lambda n: self.subjects[n].role == "control")
+        for number in order:
+            found[number] = self._carried_out(number, most, folder, workers, progress)
+            stop = found[number][1]
+            if stop is not None and stop.judged is not None:
+                most = stop.judged
+        return [found[number] for number in range(len(found))]
+
+    def _carried_out(
+        self,
+        number: int,
+        num_test: int | None,
+        folder: RunFolder | None,
+        workers: Workers,
+        progress: Callable[..., Progress] | None,
+    ) -> Outcome:
         subject = self.subjects[number]
         model = subject.threat_model
         if folder is not None:
@@ -378,7 +409,7 @@ class Audit:
             model,
             self.attacks,
             self.num_train,
-            self.num_test,
+            num_test,
             ledger=model.unplayed()
             if folder is None
             else folder.ledger(number, subject.label, model.game),
@@ -389,7 +420,10 @@ class Audit:
             tracker=progress,
         )
         tell = progress.tell if isinstance(progress, RunProgress) else None
-        summaries, stopped, complete = self._judged(run, tell)
+        stopping = self.stopping() if subject.role == "audited" else None
+        asked = run.num_test
+        summaries, stopped, complete = _judged(run, stopping, tell)
+        share = 1.0 if stopping is None else stopping.share_of_look(run.num_seen, asked)
         wanted = (run, summaries, self.subgroups, self.show_values)
         about = about_records(*wanted)
         is_generator = about is None and complete and subject.role == "audited"
@@ -399,7 +433,7 @@ class Audit:
         outcome = AuditedSubject(
             name=subject.label,
             role=subject.role,
-            summaries=run.seen(summaries, self._share_of_looks(run)),
+            summaries=run.seen(summaries, share),
             failures=tuple(run.failures()),
             crashes=tuple(run.crashes),
             trials=run.played(),
@@ -427,31 +461,16 @@ class Audit:
             return None
         return exposure_map(run, whole=bool(self.exposure_map))
 
-    def _judged(
-        self, run: SubjectRun, tell: Callable[[Sequence[str]], None] | None
-    ) -> tuple[list[LabelInferenceAttackSummary], Stop | None, bool]:
-        """Summaries, why playing ended early if it did, and whether the run is complete."""
-        try:
-            run.learn()
-            return (*self._tested(run, tell), True)
-        except MechanismError as error:
-            log_failure(error.shared, error)
-            return run.judged_before(error), Stop(error.shared), False
 
-    def _share_of_looks(self, run: SubjectRun) -> float:
-        """What part of the error results have, where they may decide whether trials end."""
-        return 1.0 if self.stop_early is None else self.stop_early.share_of_looks(run.num_test)
-
-    def _tested(
-        self, run: SubjectRun, tell: Callable[[Sequence[str]], None] | None
-    ) -> tuple[list[LabelInferenceAttackSummary], Stop | None]:
-        if self.stop_early is None:
-            return run.test(run.num_test, tell), None
-        played, summaries = 0, []
-        while played < run.num_test:
-            played = min(played + self.stop_early.every, run.num_test)
-            summaries = run.test(played)
-            stop = self.stop_early.end(summaries, run.look_share())
-            if stop is not None:
-                return summaries, stop
-        return summaries, None
+def _judged(
+    run: SubjectRun, stopping: StopEarly | None, tell: Callable[[Sequence[str]], None] | None
+) -> tuple[list[LabelInferenceAttackSummary], Stop | None, bool]:
+    """Summaries, why playing ended early if it did, and whether the run is complete."""
+    try:
+        run.learn()
+        if stopping is None:
+            return run.test(run.num_test, tell), None, True
+        return (*tested_until(run, stopping), True)
+    except MechanismError as error:
+        log_failure(error.shared, error)
+        return run.judged_before(error), Stop(error.shared), False

@@ -89,11 +89,9 @@ class AuditFile(Part):
         exactly_one(self, _SUBJECTS, "an audit")
         stop = self.trials.stop_early
         if stop is not None:
-            if self.controls or len(self.generator or ()) > 1:
-                raise ValueError(
-                    "trials.stop_early is for one generator without controls: set controls: false"
-                )
-            if stop.width is None and (not stop.claim or self.claim is None):
+            if len(self.generator or ()) > 1:
+                raise ValueError("trials.stop_early is for one generator, and its controls")
+            if stop.width is None and stop.claim and self.claim is None:
                 raise ValueError("trials.stop_early needs a claim or a width to stop at")
         self._check_goal()
         if self.release is not None:
@@ -125,7 +123,9 @@ class AuditFile(Part):
     @property
     def with_controls(self) -> bool:
         """Whether controls are attacked as well."""
-        return self.trials.stop_early is None if self.controls is None else self.controls
+        stop = self.trials.stop_early
+        few = stop is not None and (stop.claim or stop.width is not None)
+        return not few if self.controls is None else self.controls
 
     def as_question(self) -> dict[str, Any]:
         """What decides the results: all but the title and the limits they are held against."""

@@ -88,9 +88,12 @@ class GoalPart(Part):
 
 
 class StopEarlyPart(Part):
-    """When to stop before all trials are played."""
+    """When to stop before all trials are played; by default where a claim is contradicted."""
 
-    claim: bool = Field(default=True, description="As soon as the claim is contradicted")
+    claim: bool = Field(
+        default=True,
+        description="As soon as the claim is contradicted; false, and no width, plays all trials",
+    )
     width: PositiveFloat | None = Field(default=None, description="Interval narrow enough")
     every: Annotated[int, Field(ge=2)] = Field(default=50, description="Trials between two looks")
     confidence: OpenShare = 0.95

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tapas._validate import check_count, check_probability
+from tapas.audit._subject_run import SubjectRun
 from tapas.results import CONFIDENCE, Claim, Dependence, LabelInferenceAttackSummary
 from tapas.stats import SequentialEpsilon, shared_confidence
 
@@ -15,16 +16,17 @@ BoolArray = NDArray[np.bool_]
 
 # Share of the error for an attack that is wrong too often to be guessing.
 _TURNED = 0.1
-# Share of the error for contradicting a claim as trials end; the rest is for what is said of them.
-_OF_THE_CLAIM = 0.5
+# Share of what is left for looks before the last, where only a contradicted claim ends trials.
+_BEFORE_THE_LAST = 0.05
 
 
 @dataclass(frozen=True)
 class Stop:
-    """Why trials ended, and whether that contradicts a claim."""
+    """Why trials ended, whether that contradicts a claim, and how many were judged until then."""
 
     words: str
     contradicts: Claim | None = None
+    judged: int | None = None
 
 
 @dataclass(frozen=True)
@@ -40,26 +42,48 @@ class StopEarly:
     every : int
         Number of trials between two looks.
     confidence : float
+    share : float
+        What part of the error contradicting the claim early may spend. Of the rest the last look
+        has nearly all, or each as much where a `width` may end the trials.
     """
 
     claim: Claim | None = None
     width: float | None = None
     every: int = 50
     confidence: float = 0.95
+    share: float = 0.5
 
     def __post_init__(self) -> None:
         check_count(self.every, "every", minimum=2)
         check_probability(self.confidence, "confidence", open_interval=True)
+        check_probability(self.share, "share", open_interval=True)
+
+    @classmethod
+    def on_contradiction(cls, claim: Claim) -> "StopEarly":
+        """What audits of a claim do by default: it costs a tenth of the error."""
+        return cls(claim, share=0.1)
+
+    @property
+    def never(self) -> bool:
+        """Whether all trials are played whatever they show."""
+        return self.claim is None and self.width is None
 
     def reason(self, summaries: Sequence[LabelInferenceAttackSummary]) -> str | None:
         """Why to stop now in words, or None, in a run that is the first."""
         stop = self.end(summaries)
         return None if stop is None else stop.words
 
-    def share_of_looks(self, num_trials: int) -> float:
-        """What part of the error each look at results may spend, where there are so many trials."""
-        left = 1.0 if self.claim is None else 1 - _OF_THE_CLAIM
-        return left / max(1, math.ceil(num_trials / self.every))
+    def share_of_look(self, seen: int, num_trials: int) -> float:
+        """What part of the error a look at results may spend, after so many of the trials."""
+        looks = max(1, math.ceil(num_trials / self.every))
+        left = 1.0 if self.claim is None else 1 - self.share
+        if self.width is not None:
+            return left / looks
+        if looks == 1 or self.never:
+            return left
+        if seen >= num_trials:
+            return (1 - _BEFORE_THE_LAST) * left
+        return _BEFORE_THE_LAST * left / (looks - 1)
 
     def end(
         self, summaries: Sequence[LabelInferenceAttackSummary], share: float = 1.0
@@ -70,7 +94,7 @@ class StopEarly:
         """
         number = max(1, len(summaries))
         level = shared_confidence(
-            self.confidence, number, share * (1.0 if self.claim is None else _OF_THE_CLAIM)
+            self.confidence, number, share * (1.0 if self.claim is None else self.share)
         )
         for summary in summaries:
             pairs = _matched(summary)
@@ -101,6 +125,22 @@ class StopEarly:
             width=self.width,
             relation=summary.relation,
         )
+
+
+def tested_until(
+    run: SubjectRun, stopping: StopEarly
+) -> tuple[list[LabelInferenceAttackSummary], Stop | None]:
+    """Summaries of the test trials up to the look that ended them, and why it did."""
+    judged, summaries = 0, []
+    while judged < run.num_test:
+        judged = min(judged + stopping.every, run.num_test)
+        run.play_ahead(judged)
+        summaries = run.test(judged)
+        stop = stopping.end(summaries, run.look_share())
+        if stop is not None:
+            run.num_test = judged  # what was played ahead was not asked for
+            return summaries, replace(stop, judged=judged)
+    return summaries, None
 
 
 def _matched(summary: LabelInferenceAttackSummary) -> tuple[BoolArray, BoolArray] | None:

@@ -109,6 +109,7 @@ class SubjectRun:
         self._told: dict[int, Value] = {}  # targets that are judged by failures
         self._stop: tuple[Phase, int] | None = None
         self.num_seen = 0
+        self._ahead = 0
         self._began = time.monotonic()
 
     def _number(self, phase: Phase, asked: int | None) -> int:
@@ -224,6 +225,17 @@ class SubjectRun:
         if scorer is not None:
             self.parts.append(Part(attack, observer, scorer, slice(None)))
         return scorer is not None
+
+    def play_ahead(self, count: int) -> None:
+        """Play the first `count` test trials, and so many more that no worker waits at a look.
+
+        What fails here fails again when it is judged.
+        """
+        if count <= self._ahead:
+            return
+        self._ahead = min(self.num_test, max(count, self._ahead + self.player.workers.count() * 4))
+        with suppress(Exception):
+            self.player.play("test", self._ahead, tuple({part.observer for part in self.parts}))
 
     # -- judging -----------------------------------------------------------------------------
 

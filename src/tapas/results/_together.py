@@ -57,8 +57,8 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
     said += look_words(findings)
     if findings.record.contradicted:
         said.append(
-            "The bound that may contradict the claim whenever trials end has half of the error; "
-            "what else is said has the other half."
+            "The bound that may contradict the claim whenever trials end has a part of the error "
+            "of its own; what else is said has the rest."
         )
     said.append(
         f"In the table of every attack each interval holds on its own with {level} confidence, "
@@ -75,7 +75,7 @@ def look_words(findings: Findings) -> list[str]:
     # Later looks add up to twice the second.
     together = 1 - (1 - CONFIDENCE) * (look_share(1) + 2 * look_share(2))
     return [
-        f"Trials were looked at more than once: this look spends {rounded_up(100 * share)}% of "
+        f"Trials are looked at more than once: this look spends {rounded_up(100 * share)}% of "
         f"the error, so that all looks hold together with {_percent(together)} confidence."
     ]
 
