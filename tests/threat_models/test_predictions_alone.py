@@ -188,6 +188,16 @@ def test_numbers_that_are_almost_probabilities_are_not_read_as_logits(
     assert PredictionsMIA(*given, outputs="logits").model.classes.tolist() == ["no", "yes"]
 
 
+def test_scores_that_are_missing_are_counted(said: dict[str, np.ndarray]) -> None:
+    frame = pd.DataFrame(said["scores"], columns=["no", "yes"])
+    frame = frame.assign(member=said["members"], label=said["labels"])
+    frame.loc[[7, 9], "yes"] = np.nan
+    for outputs in (None, "logits"):
+        with pytest.raises(SchemaError, match=r"missing in 2 of 600 rows, 7, 9: .* leave") as told:
+            PredictionsMIA.from_frame(frame, outputs=outputs)
+        assert "sum to one" not in str(told.value)
+
+
 def test_logits_and_rounded_scores_need_no_word(said: dict[str, np.ndarray]) -> None:
     labels, members = said["labels"], said["members"]
     plain = PredictionsMIA(said["scores"], labels, members, seed=0)

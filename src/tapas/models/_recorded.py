@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tapas.errors import MechanismError
+from tapas._validate import listing
+from tapas.errors import MechanismError, SchemaError
 from tapas.models._access import Access
 from tapas.models._classes import class_codes
 from tapas.models._inputs import Inputs
@@ -46,6 +47,13 @@ class RecordedModel(Model):
             self._answers = class_codes(answers, self.classes)
             return
         values = np.asarray(answers, dtype=float)
+        missing = np.flatnonzero(np.isnan(values.reshape(len(values), -1)).any(axis=1))
+        if len(missing):
+            raise SchemaError(
+                f"scores are missing in {len(missing)} of {len(values)} rows, "
+                f"{listing(missing.tolist(), 5)}: write down what the model said, or leave these "
+                f"rows out"
+            )
         scores = as_probabilities(values, outputs or told_outputs(values), len(self.classes))
         self._answers = checked_probabilities(scores, len(scores), self.classes)
 
