@@ -30,6 +30,11 @@ class RecordedModel(Model):
         By default rows that are distributions are probabilities, and numbers some of which are
         negative logits; what may be either is refused.
     label : str
+
+    Attributes
+    ----------
+    outputs : str
+        What `answers` were read as.
     """
 
     def __init__(
@@ -43,6 +48,7 @@ class RecordedModel(Model):
         labels = outputs == "labels"
         super().__init__(classes, access=Access.LABELS if labels else Access.SCORES)
         self._label = label
+        self.outputs = outputs
         if labels:
             self._answers = class_codes(answers, self.classes)
             return
@@ -54,7 +60,8 @@ class RecordedModel(Model):
                 f"{listing(missing.tolist(), 5)}: write down what the model said, or leave these "
                 f"rows out"
             )
-        scores = as_probabilities(values, outputs or told_outputs(values), len(self.classes))
+        self.outputs = outputs or told_outputs(values)
+        scores = as_probabilities(values, self.outputs, len(self.classes))
         self._answers = checked_probabilities(scores, len(scores), self.classes)
 
     @property

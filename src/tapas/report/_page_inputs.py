@@ -11,6 +11,7 @@ from tapas.stats import Dependence
 __all__ = ["InputRow", "attacker_words", "input_rows", "inputs_sentences", "left_out_words"]
 
 FEW_RECORDS = 100
+_FEW_COLUMNS = 8
 _ROLES = {
     "data.table": "private table",
     "data.sample": "built-in sample",
@@ -50,14 +51,18 @@ class InputRow:
 
 def input_rows(record: AuditRecord) -> list[InputRow]:
     """Return every table of the audit."""
+    named = "named in data.drop" if record.provenance.get("audit_file") else "left out by --drop"
     return [
         InputRow(
-            role=_ROLES.get(key, key),
+            role="what the model said" if "scores" in table else _ROLES.get(key, key),
             file=str(table.get("file", "")),
             sha256=str(table.get("sha256", "–")),
             rows=f"{int(table.get('rows', 0)):,}",
             columns=_columns(table.get("columns", {})),
-            dropped="; ".join(f"{n}: {why}" for n, why in table.get("dropped", {}).items())
+            dropped="; ".join(
+                f"{name}: {named if 'data.drop' in why else why}"
+                for name, why in table.get("dropped", {}).items()
+            )
             or "nothing",
             read="; ".join(table.get("read", ())) or "plainly",
         )
@@ -67,7 +72,7 @@ def input_rows(record: AuditRecord) -> list[InputRow]:
 
 def inputs_sentences(record: AuditRecord) -> list[str]:
     """Return what must stand beside the verdict: what was not audited, and how small it was."""
-    said = []
+    said = _scores_read(record)
     dropped = dropped_columns(record)
     if dropped:
         some = ", ".join(f"“{name}”" for name in dropped[:8])
@@ -98,6 +103,18 @@ def left_out_words(record: AuditRecord) -> list[str]:
         f"that{repeated}."
         for members, others in counts
     ]
+
+
+def _scores_read(record: AuditRecord) -> list[str]:
+    """As what scores that were written down were read, and which column is what."""
+    read = _inputs(record).get("data.table", {}).get("scores") or {}
+    columns = [(f"“{name}”", what) for name, what in read.get("columns", {}).items()]
+    if not columns:
+        return []
+    first, *others = columns[:_FEW_COLUMNS]
+    said = [f"{first[0]} is {first[1]}", *(" ".join(one) for one in others)]
+    more = f" and {len(columns) - len(said)} more" if len(columns) > len(said) else ""
+    return [f"Scores were read as {read['read_as']}: {', '.join(said)}{more}."]
 
 
 def _seen(model: Mapping[str, Any]) -> str:
