@@ -250,10 +250,10 @@ def _too_few_references(needs: Needs, label: str, setting: Setting) -> str:
     if not setting.inputs:
         return (
             f"{label} compares the model with at least {needs.references} reference models, and "
-            f"there are predictions of {setting.references or 'none'}: give what they said of the same "
-            f"records and whom each was trained on (reference_scores and reference_members, in an "
-            f".npz file), or have them trained, where the model and its data are there (`tapas "
-            f"run` with model and a trainer, ModelMIA); or use {_of_one_release(setting)}"
+            f"there are predictions of {setting.references or 'none'}: give what they said of the "
+            f"same records and whom each was trained on (reference_scores and reference_members, "
+            f"in an .npz file), or have them trained, where the model and its data are there "
+            f"(`tapas run` with model and a trainer, ModelMIA); or use {_of_one_release(setting)}"
         )
     if not setting.references:
         return (
