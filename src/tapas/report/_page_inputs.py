@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tapas._validate import listing
 from tapas.report._page_numbers import counted
 from tapas.results import AuditRecord, Findings, drawn_values_words, dropped_columns
 from tapas.stats import Dependence
@@ -11,7 +12,6 @@ from tapas.stats import Dependence
 __all__ = ["InputRow", "attacker_words", "input_rows", "inputs_sentences", "left_out_words"]
 
 FEW_RECORDS = 100
-_FEW_COLUMNS = 8
 _ROLES = {
     "data.table": "private table",
     "data.sample": "built-in sample",
@@ -75,9 +75,7 @@ def inputs_sentences(record: AuditRecord) -> list[str]:
     said = _scores_read(record)
     dropped = dropped_columns(record)
     if dropped:
-        some = ", ".join(f"“{name}”" for name in dropped[:8])
-        more = f" and {len(dropped) - 8} more" if len(dropped) > 8 else ""
-        said.append(f"Not audited, because left out: {some}{more}.")
+        said.append(f"Not audited, because left out: {listing(dropped, show='“{}”'.format)}.")
     rows = _rows(record)
     simulated = _simulated(record)
     if rows is not None and simulated is not None and simulated < rows:
@@ -108,13 +106,11 @@ def left_out_words(record: AuditRecord) -> list[str]:
 def _scores_read(record: AuditRecord) -> list[str]:
     """As what scores that were written down were read, and which column is what."""
     read = _inputs(record).get("data.table", {}).get("scores") or {}
-    columns = [(f"“{name}”", what) for name, what in read.get("columns", {}).items()]
+    columns = [f"“{name}” {what}" for name, what in read.get("columns", {}).items()]
     if not columns:
         return []
-    first, *others = columns[:_FEW_COLUMNS]
-    said = [f"{first[0]} is {first[1]}", *(" ".join(one) for one in others)]
-    more = f" and {len(columns) - len(said)} more" if len(columns) > len(said) else ""
-    return [f"Scores were read as {read['read_as']}: {', '.join(said)}{more}."]
+    said = listing(columns, show=str).replace("” ", "” is ", 1)
+    return [f"Scores were read as {read['read_as']}: {said}."]
 
 
 def _seen(model: Mapping[str, Any]) -> str:

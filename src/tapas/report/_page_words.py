@@ -104,7 +104,7 @@ def _attacked(findings: Findings) -> str:
     if guessed:
         aims = f"guess “{guessed}” of records that were used better than of others"
     elif attributes:
-        aims = f"guess {_listed(attributes)} of {whom}"
+        aims = f"guess {listing(attributes, 3, show='“{}”'.format)} of {whom}"
     elif all(result.own.dependence is Dependence.UNRELATED for result in results):
         aims = f"find out the {', '.join(sorted(targets))} in the training data"
     elif any(targets):
@@ -134,12 +134,6 @@ def _told_by_failures(findings: Findings) -> list[str]:
 
 def _were(count: int) -> str:
     return "was" if count == 1 else "were"
-
-
-def _listed(names: list[str]) -> str:
-    quoted = [f"“{name}”" for name in names[:3]]
-    rest = len(names) - len(quoted)
-    return ", ".join(quoted) + (f" and {rest} more attributes" if rest > 0 else "")
 
 
 def _guessed_from_files(findings: Findings) -> str:
