@@ -151,6 +151,8 @@ def test_the_command_ends_in_a_page_and_judges(
     assert run(words) == 1
     page = (tmp_path / "said-run" / "report.html").read_text(encoding="utf-8")
     assert "what the model said of each record" in page
+    assert "in the training data" in page
+    assert not re.search("private (data|table|record)", page)
     results = json.loads((tmp_path / "v.json").read_text())["results"]
     assert {one["attack"] for one in results} >= {"RuleBasedMIA", "BlackBoxMIA(gb)"}
     audit = {"data": {"table": "said.csv"}, "predictions": {}, "attacks": ["LossMIA"]}
@@ -356,6 +358,8 @@ def test_pages_say_that_the_inputs_were_not_there_to_compare() -> None:
     assert "if members and non-members were drawn at random from the same source" in said
     assert "only this is the model" not in said
     assert "the split is fit" not in page.html()
+    assert "which records were in the training data" in said
+    assert "private data" not in page.html()
     assert "AUC of classes alone" in page.html()
     (caution,) = unseen_inputs(record)
     assert "is for you to see to" in caution

@@ -13,7 +13,6 @@ __all__ = ["InputRow", "attacker_words", "input_rows", "inputs_sentences", "left
 
 FEW_RECORDS = 100
 _ROLES = {
-    "data.table": "private table",
     "data.sample": "built-in sample",
     "data.holdout": "records that were not used",
     "release.file": "released table",
@@ -51,10 +50,11 @@ class InputRow:
 
 def input_rows(record: AuditRecord) -> list[InputRow]:
     """Return every table of the audit."""
+    roles = {**_ROLES, "data.table": f"{Findings(record).used} table"}
     named = "named in data.drop" if record.provenance.get("audit_file") else "left out by --drop"
     return [
         InputRow(
-            role="what the model said" if "scores" in table else _ROLES.get(key, key),
+            role="what the model said" if "scores" in table else roles.get(key, key),
             file=str(table.get("file", "")),
             sha256=str(table.get("sha256", "–")),
             rows=f"{int(table.get('rows', 0)):,}",

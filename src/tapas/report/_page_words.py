@@ -106,12 +106,11 @@ def _attacked(findings: Findings) -> str:
     elif attributes:
         aims = f"guess {listing(attributes, 3, show='“{}”'.format)} of {whom}"
     elif all(result.own.dependence is Dependence.UNRELATED for result in results):
-        aims = f"find out the {', '.join(sorted(targets))} in the training data"
+        aims = f"find out the {', '.join(sorted(targets))} in the {findings.used} data"
     elif any(targets):
-        aims = f"find out whether {whom} {_were(len(targets))} in the private data"
+        aims = f"find out whether {whom} {_were(len(targets))} in the {findings.used} data"
     else:
-        data = "training data" if findings.record.question.get("model") else "private data"
-        aims = f"find out which records were in the {data}"
+        aims = f"find out which records were in the {findings.used} data"
     return f"{counted(len(attacks), 'attack')} on {what} tried to {aims}, with {size} {unit} each."
 
 
