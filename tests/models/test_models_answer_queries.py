@@ -12,7 +12,17 @@ from sklearn.linear_model import LogisticRegression
 
 from tapas.engine import TimeLimitError
 from tapas.errors import ConfigError, MechanismError, SchemaError, TapasError
-from tapas.models import Access, AccessError, Model, QueryBudgetError, Shown, ShownModel, as_model
+from tapas.models import (
+    Access,
+    AccessError,
+    EncodedModel,
+    Model,
+    OneHotInputs,
+    QueryBudgetError,
+    Shown,
+    ShownModel,
+    as_model,
+)
 from tapas.models._outputs import as_probabilities
 from tapas.models._retries import ATTEMPTS
 
@@ -152,6 +162,14 @@ def test_answers_that_are_missing_are_counted_beside_the_inputs_that_are(ask):
             getattr(model, ask)(inputs)
         assert "missing in column 'pay': fill them in (impute)" in str(told.value)
         assert "logits" not in str(told.value)
+
+
+def test_columns_are_named_as_they_are_given_where_a_model_sees_them_encoded():
+    inputs = pd.DataFrame({"town": ["a", "b", "c"] * 5, "pay": np.arange(15.0)})
+    model = EncodedModel(as_model(_hollow, [0, 1]), OneHotInputs.learn(inputs))
+    inputs.loc[3, "pay"] = np.nan
+    with pytest.raises(MechanismError, match=r"NaN for 1 of the 15 .*missing in column 'pay'"):
+        model.predict_proba(inputs)
 
 
 def test_answers_that_are_missing_though_no_input_is_are_the_model_s_own():
