@@ -1,6 +1,6 @@
 """Checks shared by every room: each names the parameter, the rule and what came."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tapas.errors import ConfigError
@@ -37,8 +37,18 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     return value
 
 
-def listing(values: Iterable[Any], limit: int = 8) -> str:
-    """Write a short, readable list: the first `limit` values and how many follow."""
-    items = [repr(value) for value in values]
-    rest = len(items) - limit
-    return ", ".join(items[:limit]) + (f" and {rest} more" if rest > 0 else "")
+def listing(
+    values: Iterable[Any],
+    limit: int = 8,
+    *,
+    show: Callable[[Any], str] = repr,
+    total: int | None = None,
+) -> str:
+    """Write a short, readable list: the first `limit` values and how many follow.
+
+    There are `total` of them, where not all are given.
+    """
+    items = list(values)
+    rest = (len(items) if total is None else total) - limit
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return ", ".join(show(item) for item in items[:limit]) + more

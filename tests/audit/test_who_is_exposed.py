@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks import ClosestDistanceMIA, LiRA
+from tapas.attacks import ClosestDistanceMIA, LiRA, LossMIA
 from tapas.audit import Audit
 from tapas.cli._outputs import verdict_values
 from tapas.datasets import TabularDataset, load_sample
@@ -105,6 +106,21 @@ def test_values_of_people_are_shown_only_where_that_is_allowed(shown: bool) -> N
     record = AuditRecord.from_json(audit(show_values=shown).run(n_jobs=1).to_json())
     assert any(name.startswith("value of ") for name in people(record)[0]) is shown
     assert any(name.startswith("value of ") for name in record.subjects[0].targets or ()) is shown
+
+
+def test_pages_about_models_speak_of_training_data() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
+    tree = DecisionTreeClassifier(random_state=0).fit(X[:100], y[:100])
+    game = ModelMIA(tree, (X[:100], y[:100]), (X[100:], y[100:]), seed=0)
+    record = Audit(game, [LossMIA()], show_values=True).run(n_jobs=1)
+    html = AuditPage(record).html()
+    assert "find out which records were in the training data" in html
+    assert "treat this page like the training data" in html
+    assert not re.search("private (data|table|record)", html)
+    html = AuditPage(audit().run(n_jobs=1)).html()
+    assert "in the private data" in html
+    assert "training data" not in html
 
 
 def test_releases_that_were_not_kept_are_played_again_and_not_kept_either(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -203,3 +204,9 @@ def test_records_without_a_class_are_named_with_what_leaves_them_out(
     found = re.search(r"leave them out \(data.leave_out: (.*)\)", capsys.readouterr().err)
     assert found is not None
     assert run(["check", "audits/model.yaml", "--set", f"data.leave_out={found[1]}"]) == 0
+    people = pd.read_csv("audits/people.csv")
+    people.loc[:44, "ward"] = None
+    people.to_csv("audits/people.csv", index=False)
+    assert run(["check", "audits/model.yaml"]) == 4
+    told = capsys.readouterr().err
+    assert re.search(r"leave them out of the table: (\d+, ){7}\d+ and \d+ more$", told)

@@ -8,10 +8,21 @@ from urllib.error import URLError
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from tapas.engine import TimeLimitError
 from tapas.errors import ConfigError, MechanismError, SchemaError, TapasError
-from tapas.models import Access, AccessError, Model, QueryBudgetError, as_model
+from tapas.models import (
+    Access,
+    AccessError,
+    EncodedModel,
+    Model,
+    OneHotInputs,
+    QueryBudgetError,
+    Shown,
+    ShownModel,
+    as_model,
+)
 from tapas.models._outputs import as_probabilities
 from tapas.models._retries import ATTEMPTS
 
@@ -135,6 +146,48 @@ def test_wrong_probabilities_are_refused_with_their_row(fault, value):
         model = as_model(broken, [0, 1], batch_size=batch_size)
         with pytest.raises(MechanismError, match=f"{fault} in 1 rows, the first is row 17"):
             model.predict_proba(X)
+
+
+def _hollow(rows):
+    numbers = rows.to_numpy(dtype=float) if isinstance(rows, pd.DataFrame) else rows
+    return np.stack([0.5 + 0 * numbers.sum(axis=1), 0.5 - 0 * numbers.sum(axis=1)], axis=1)
+
+
+@pytest.mark.parametrize("ask", ["predict_proba", "predict"])
+def test_answers_that_are_missing_are_counted_beside_the_inputs_that_are(ask):
+    inputs = pd.DataFrame({"age": np.arange(30.0), "pay": np.arange(30.0)})
+    inputs.loc[[7, 20], "pay"] = np.nan
+    for model in (as_model(_hollow, [0, 1]), ShownModel(as_model(_hollow, [0, 1]), Shown(top=1))):
+        with pytest.raises(MechanismError, match=r"NaN for 2 of the 30 records .* 7, 20;") as told:
+            getattr(model, ask)(inputs)
+        assert "missing in column 'pay': fill them in (impute)" in str(told.value)
+        assert "logits" not in str(told.value)
+
+
+def test_columns_are_named_as_they_are_given_where_a_model_sees_them_encoded():
+    inputs = pd.DataFrame({"town": ["a", "b", "c"] * 5, "pay": np.arange(15.0)})
+    model = EncodedModel(as_model(_hollow, [0, 1]), OneHotInputs.learn(inputs))
+    inputs.loc[3, "pay"] = np.nan
+    with pytest.raises(MechanismError, match=r"NaN for 1 of the 15 .*missing in column 'pay'"):
+        model.predict_proba(inputs)
+
+
+def test_answers_that_are_missing_though_no_input_is_are_the_model_s_own():
+    broken = as_model(lambda rows: np.full((len(rows), 2), np.nan), [0, 1])
+    with pytest.raises(MechanismError, match=r"for 23 of the 23 .*no input .*is missing"):
+        broken.predict_proba(X)
+    with pytest.raises(MechanismError, match="NaN for 23 of the 23"):
+        broken.answered(X, len(X), labels=True)
+    labels = as_model(lambda rows: np.full(len(rows), np.nan), [0, 1], outputs="labels")
+    with pytest.raises(MechanismError, match="NaN for 23 of the 23"):
+        labels.predict(X)
+
+
+def test_a_model_that_fails_says_which_inputs_were_missing():
+    inputs = pd.DataFrame({"age": np.arange(30.0), "pay": [np.nan, *np.arange(29.0)]})
+    model = as_model(LogisticRegression().fit(inputs.fillna(0), np.arange(30) % 2))
+    with pytest.raises(MechanismError, match=r"contains NaN(.|\n)*missing in column 'pay'"):
+        model.predict_proba(inputs)
 
 
 def test_probabilities_of_the_wrong_shape_are_refused():

@@ -21,7 +21,7 @@ from tapas.attacks.models._score_attacks import LossMIA
 from tapas.audit import Audit
 from tapas.errors import IncompatibleAttackError, ThreatModelError
 from tapas.models import as_model
-from tapas.results import AIAttackSummary, BinaryAIAttackSummary
+from tapas.results import AIAttackSummary, BinaryAIAttackSummary, shares_told
 from tapas.threat_models._model_aia import ModelAIA
 from tapas.threat_models._property import ModelPropertyInference
 
@@ -291,6 +291,34 @@ def test_which_of_several_shares_the_training_data_has_is_inferred() -> None:
     answer = threat_model.share_of(attack, LogisticRegression().fit(X[rows], y[rows]))
     assert (answer.share, answer.scores) == (0.9, tuple(told))
     assert np.sum(told) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("true", "unlike"), [(0.5, False), (0.9, True), (0.02, True)])
+@pytest.mark.parametrize("shares", [(0.3, 0.5), (0.2, 0.35, 0.5)])
+def test_a_share_that_is_not_guessed_among_is_pointed_at(
+    shares: tuple[float, ...], true: float, unlike: bool
+) -> None:
+    X, y = population()
+    having, others = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    number = round(true * 100)
+    rows = np.concatenate([having[:number], others[: 100 - number]])
+    threat_model = ModelPropertyInference(
+        LogisticRegression(),
+        (X, y),
+        lambda r: r.y == 1,
+        shares,
+        100,
+        seed=0,
+        model=LogisticRegression().fit(X[rows], y[rows]),
+    )
+    record = Audit(threat_model, [PropertyClassifier()], 60, 60).run(n_jobs=1)
+    (told,) = shares_told(record.audited)
+    among = ", ".join(f"{share:g}" for share in shares)
+    assert f"Only {among} are guessed among" in told.words()
+    answer = told.to_dict()["model_in_question"]
+    assert answer["guessed_among"] == [*shares]
+    assert answer["unlike_test_models"] == unlike
+    assert ("add shares to the list" in told.words()) == unlike
 
 
 def test_one_of_several_shares_that_leave_no_trace_is_guessed_by_chance() -> None:

@@ -1,6 +1,8 @@
 """Predictions that were written down, without any model: the same results as with the model."""
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import (
     RMIA,
+    CalibratedLossMIA,
     CertaintyMIA,
     LabelOnlyMIA,
     LiRA,
@@ -87,10 +90,19 @@ def test_only_what_is_there_can_be_attacked(said: dict[str, np.ndarray]) -> None
     for attack in (CertaintyMIA(), LabelOnlyMIA()):
         with pytest.raises(IncompatibleAttackError, match="predictions alone: use LossMIA"):
             attack.train(threat_model)
+    for attack in (LiRA(), RMIA(), CalibratedLossMIA(), RehearsedMIA()):
+        with pytest.raises(
+            IncompatibleAttackError, match=r"reference_scores and reference_members, in an \.npz"
+        ) as told:
+            attack.train(threat_model)
+        assert "`tapas run`" in str(told.value)
+        assert "CertaintyMIA" not in str(told.value)
     predicted = np.where(said["scores"][:, 1] > 0.5, "yes", "no")
     labels = PredictionsMIA(predicted, said["labels"], said["members"], seed=0, outputs="labels")
     record = Audit(labels).run()
     assert [one.attack for one in record.subjects[0].summaries] == ["RuleBasedMIA"]
+    with pytest.raises(IncompatibleAttackError, match=r"labels only: use RuleBasedMIA$"):
+        LossMIA().train(labels)
 
 
 @pytest.mark.parametrize("kind", ["csv", "semicolons", "one column", "npz"])
@@ -139,6 +151,8 @@ def test_the_command_ends_in_a_page_and_judges(
     assert run(words) == 1
     page = (tmp_path / "said-run" / "report.html").read_text(encoding="utf-8")
     assert "what the model said of each record" in page
+    assert "in the training data" in page
+    assert not re.search("private (data|table|record)", page)
     results = json.loads((tmp_path / "v.json").read_text())["results"]
     assert {one["attack"] for one in results} >= {"RuleBasedMIA", "BlackBoxMIA(gb)"}
     audit = {"data": {"table": "said.csv"}, "predictions": {}, "attacks": ["LossMIA"]}
@@ -188,6 +202,16 @@ def test_numbers_that_are_almost_probabilities_are_not_read_as_logits(
     assert PredictionsMIA(*given, outputs="logits").model.classes.tolist() == ["no", "yes"]
 
 
+def test_scores_that_are_missing_are_counted(said: dict[str, np.ndarray]) -> None:
+    frame = pd.DataFrame(said["scores"], columns=["no", "yes"])
+    frame = frame.assign(member=said["members"], label=said["labels"])
+    frame.loc[[7, 9], "yes"] = np.nan
+    for outputs in (None, "logits"):
+        with pytest.raises(SchemaError, match=r"missing in 2 of 600 rows, 7, 9: .* leave") as told:
+            PredictionsMIA.from_frame(frame, outputs=outputs)
+        assert "sum to one" not in str(told.value)
+
+
 def test_logits_and_rounded_scores_need_no_word(said: dict[str, np.ndarray]) -> None:
     labels, members = said["labels"], said["members"]
     plain = PredictionsMIA(said["scores"], labels, members, seed=0)
@@ -199,16 +223,93 @@ def test_logits_and_rounded_scores_need_no_word(said: dict[str, np.ndarray]) -> 
         np.testing.assert_allclose(said_of[0], said_of[1], atol=0.006)
 
 
-def test_a_column_that_no_class_is_called_by_is_no_score(
+def test_columns_that_are_no_scores_are_named_with_the_command_that_leaves_them_out(
     tmp_path: Path, said: dict[str, np.ndarray], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    columns = {"no": said["scores"][:, 0], "p_yes": said["scores"][:, 1], "age": 40}
+    columns = {"no": said["scores"][:, 0], "p_yes": said["scores"][:, 1]}
+    more = {"age": 40, "name": "x", "the loss": 0.3, "predicted": "no"}
     about = {"label": said["labels"], "member": said["members"].astype(int)}
-    pd.DataFrame({**columns, **about}).to_csv(tmp_path / "said.csv", index=False)
-    assert run(["predictions", str(tmp_path / "said.csv")]) == 4
+    file = str(tmp_path / "said.csv")
+    pd.DataFrame({**more, **columns, **about}).to_csv(file, index=False)
+    assert run(["predictions", file]) == 4
     told = capsys.readouterr().err
-    assert "'age'" in told
-    assert "--drop" in told
+    command = "--drop age --drop name --drop 'the loss' --drop predicted"
+    assert f"({command})" in told
+    assert "data." not in told
+    page = tmp_path / "said-run" / "report.html"
+    assert run(["predictions", file, *shlex.split(command), "--attack", "LossMIA"]) == 0
+    told = capsys.readouterr().out
+    read = "Scores were read as probabilities: “no” is class no, “p_yes” class yes."
+    assert read in told
+    assert read in page.read_text(encoding="utf-8")
+    assert "name: left out by --drop" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("columns", "outputs", "words"),
+    [
+        (["score"], None, "probabilities: “score” is class yes"),
+        (["logit"], None, "logits: “p_no” is class no, “p_yes” class yes"),
+        (["logit"], "log_scores", "logarithms of probabilities"),
+        (["predicted"], None, "predicted classes: “predicted” is the predicted class"),
+        (["predicted", "confidence"], None, "“confidence” its probability"),
+    ],
+)
+def test_it_is_said_how_scores_were_read(
+    tmp_path: Path, said: dict[str, np.ndarray], columns: list[str], outputs: str, words: str
+) -> None:
+    frame = pd.DataFrame({"label": said["labels"], "member": said["members"].astype(int)})
+    logs = np.log(said["scores"] + 1e-9)
+    made = {
+        "score": {"score": said["scores"][:, 1]},
+        "logit": {"p_no": logs[:, 0], "p_yes": logs[:, 1]},
+        "predicted": {"predicted": np.array(["no", "yes"])[said["scores"].argmax(axis=1)]},
+        "confidence": {"confidence": said["scores"].max(axis=1)},
+    }
+    for name in columns:
+        frame = frame.assign(**made[name])
+    file, verdict = tmp_path / "said.csv", tmp_path / "verdict.json"
+    frame.to_csv(file, index=False)
+    more = [] if outputs is None else ["--outputs", outputs]
+    more += ["--attack", "RuleBasedMIA", "--json", str(verdict)]
+    assert run(["predictions", str(file), *more]) == 0
+    record = AuditRecord.load(tmp_path / "said-run")
+    (told,) = [one for one in AuditPage(record).words if one.startswith("Scores were read")]
+    assert words in told
+    assert json.loads(verdict.read_text())["inputs"]["data.table"]["scores"]["read_as"] in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing.csv"], "FILE: "),
+        (["said.csv", "--member", "inside"], "no column 'inside' that says who is a member"),
+        (["said.csv", "--member", "p_no"], "column 'p_no' must hold 1 and 0"),
+        (["said.csv", "--drop", "colour"], "--drop: 'colour' are not columns"),
+        (["said.csv", "--attack", "Nonsense"], "--attack: there is no 'Nonsense'"),
+        (["said.csv", "--attack", "RMIA"], "reference_scores and reference_members"),
+        (["said.csv", "--attack", "CertaintyMIA"], "`tapas predictions` has predictions alone"),
+        (["said.csv", "--known-share", "1"], "'--known-share'"),
+        (["odd.csv"], "say so with --outputs logits"),
+    ],
+)
+def test_wrong_use_of_the_command_is_told_in_its_own_words(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    said: dict[str, np.ndarray],
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(said["scores"], columns=["p_no", "p_yes"])
+    frame = frame.assign(member=said["members"].astype(int), label=said["labels"])
+    frame.to_csv("said.csv", index=False)
+    frame.assign(p_yes=0.3).to_csv("odd.csv", index=False)
+    assert run(["predictions", *arguments]) == 4
+    told = capsys.readouterr().err
+    assert words in told
+    assert not re.search(r"audit file|data\.|predictions\.|attacks|known_share|MIA has", told)
 
 
 @pytest.mark.parametrize("name", ["yes", "p_yes", "score", "Probability", "prob_positive"])
@@ -257,6 +358,8 @@ def test_pages_say_that_the_inputs_were_not_there_to_compare() -> None:
     assert "if members and non-members were drawn at random from the same source" in said
     assert "only this is the model" not in said
     assert "the split is fit" not in page.html()
+    assert "which records were in the training data" in said
+    assert "private data" not in page.html()
     assert "AUC of classes alone" in page.html()
     (caution,) = unseen_inputs(record)
     assert "is for you to see to" in caution

@@ -65,7 +65,8 @@ def audit_from_values(values: Mapping[str, object], where: str) -> Audit:
     except ValidationError as errors:
         first = errors.errors(include_url=False)[0]
         key = ".".join(str(step) for step in first["loc"])
-        raise ConfigError(f"{where}: {key}: {first['msg']}") from None
+        words = str(first["msg"]).removeprefix("Value error, ")
+        raise ConfigError(f"{where}: {key}: {words}") from None
     return build_from(config, Names(Path.cwd(), where))
 
 

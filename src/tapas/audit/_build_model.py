@@ -41,7 +41,7 @@ from tapas.threat_models import ModelAIA, ModelMIA, ModelPropertyInference
 _Made = TypeVar("_Made")
 _CLASSES_ONLY = "a regressor is audited about membership of its records alone; name a classifier"
 MOST_VALUES = 100  # of an attribute
-MOST_NAMED = 100  # records in a message
+MOST_NAMED = 8  # records in a message
 
 
 def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None) -> Built:
@@ -342,7 +342,7 @@ def _about_property(
 
 
 def _refuse_without_class(tables: Sequence[TabularDataset], column: str, where: str) -> None:
-    """Name all records of data.table that have no class, and the key that leaves them out."""
+    """Name the records of data.table that have no class, and the key that leaves them out."""
     without = [
         label
         for data in tables
@@ -351,11 +351,11 @@ def _refuse_without_class(tables: Sequence[TabularDataset], column: str, where: 
         if pd.isna(value)
     ]
     if without:
-        listed = ", ".join(str(label) for label in without)
-        few = f" (data.leave_out: [{listed}])" if len(without) <= MOST_NAMED else " of the table"
+        few, many = listing(without, MOST_NAMED, show=str), len(without) > MOST_NAMED
+        remedy = f" of the table: {few}" if many else f" (data.leave_out: [{few}])"
         raise ConfigError(
             f"{where}: model.class_column: {len(without)} records have no {column!r}: leave them "
-            f"out{few}"
+            f"out{remedy}"
         )
 
 

@@ -1,6 +1,8 @@
 """Audits of predictions that somebody wrote down, from an audit file."""
 
 import hashlib
+from collections.abc import Mapping
+from typing import cast
 
 from tapas._spec import Plain
 from tapas.audit._audit import Subject
@@ -45,6 +47,8 @@ def prediction_subjects(config: AuditFile, names: Names) -> Built:
         raise
     except (TapasError, OSError) as error:
         raise ConfigError(f"{names.where}: data.table: {error}") from error
+    about = cast(Mapping[str, Plain], inputs["data.table"])
+    inputs["data.table"] = {**about, "scores": model.scores_read}
     return Built((Subject(model, part.name or path.name),), {"data": {"digest": digest}}, inputs)
 
 

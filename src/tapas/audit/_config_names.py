@@ -75,7 +75,11 @@ class Names:
         known = {name: room for room in rooms for name in usable_names((room,), parts=parts)}
         if use not in known:
             near = difflib.get_close_matches(use, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {listing(known, 40)}."
+            hint = (
+                f"did you mean {near[0]!r}?"
+                if near
+                else f"there are {listing(known)} (`tapas list`)."
+            )
             raise ConfigError(
                 f"{self.where}: {key}: there is no {use!r}; {hint} Your own class is written "
                 f"package.module:Name"

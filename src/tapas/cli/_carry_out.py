@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from tapas.cli import _supervise
+from tapas.cli._option_names import told_in_options
 from tapas.cli._streams import output_as_errors
 from tapas.errors import ConfigError
 from tapas.results import AuditRecord, Verdict, decide, read_history
@@ -58,20 +59,25 @@ def carry_out(
 def audited_values(
     values: Mapping[str, object],
     where: str,
+    called: Mapping[str, str],
     folder: Path,
     json_file: Path | None,
     junit_file: Path | None,
 ) -> int:
-    """Run an audit that options describe, as `tapas run` runs an audit file; the exit code."""
+    """Run an audit that options describe, as `tapas run` runs an audit file; the exit code.
+
+    `called` says what keys of an audit file are called among the options.
+    """
     from tapas.audit import audit_from_values
     from tapas.cli._outputs import forget, write_json, write_junit
 
     forget(json_file, junit_file)
     with foreign_code():
-        audit = audit_from_values(values, where)
-        problems = audit.check().problems
-        if problems:
-            raise ConfigError(f"{where}: it cannot be attacked: {'; '.join(problems[:5])}")
+        with told_in_options(called):
+            audit = audit_from_values(values, where)
+            problems = audit.check().problems
+            if problems:
+                raise ConfigError(f"{where}: it cannot be attacked: {'; '.join(problems[:5])}")
         record = carry_out(audit, folder, n_jobs=None, quiet=True)
     counts_copies = any(subject.copies is not None for subject in record.audited)
     limits = "--max-auc 0.6 --max-copies 0" if counts_copies else "--max-auc 0.6"

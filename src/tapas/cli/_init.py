@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tapas._validate import listing
 from tapas.cli._read_option import read_option
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ def command(
     for line in found.description.explain().splitlines():
         click.echo(f"  {line}")
     if without := left_out(found.description, drop):
-        click.echo(f"Left out, and so not audited: {', '.join(without)} (data.drop in {output})")
+        few = listing(without, show=str)
+        click.echo(f"Left out, and so not audited: {few} (data.drop in {output})")
     if label is not None:
         click.echo(
             f"{label!r} is different in every record. If it names people, let pages call them by "

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from tapas.cli._option_names import PREDICTIONS
 from tapas.cli._read_option import choices, read_option
 
 
@@ -19,9 +20,13 @@ from tapas.cli._read_option import choices, read_option
 )
 @read_option
 @click.option("--attack", "attacks", multiple=True, metavar="NAME", help="[all that fit]")
-@click.option("--known-share", type=float, default=0.5, show_default=True)
-@click.option("--max-auc", type=float, help="A gate: the AUC must not be above this.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--known-share", type=click.FloatRange(0, 1, max_open=True), default=0.5, show_default=True
+)
+@click.option(
+    "--max-auc", type=click.FloatRange(0, 1), help="A gate: the AUC must not be above this."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--folder", type=click.Path(path_type=Path), help="[FILE's name-run]")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the verdict.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="The same as JUnit.")
@@ -62,4 +67,4 @@ def command(
         "gates": [] if max_auc is None else [{"metric": "auc", "at_most": max_auc}],
     }
     place = folder or default_folder(predictions)
-    return audited_values(values, "tapas predictions", place, json_file, junit_file)
+    return audited_values(values, "tapas predictions", PREDICTIONS, place, json_file, junit_file)

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from tapas.cli._option_names import RELEASE
 from tapas.cli._read_option import choices, read_option
 
 
@@ -32,10 +33,16 @@ from tapas.cli._read_option import choices, read_option
     help="From `tapas list attacks`; repeatable [all that fit, and an ensemble]",
 )
 @click.option("--attribute", metavar="COLUMN", help="Guess this column instead of membership.")
-@click.option("--known-share", type=float, default=0.5, show_default=True)
-@click.option("--max-auc", type=float, help="A gate: the AUC must not be above this.")
-@click.option("--max-dropped", type=int, help="A gate: so many columns may be left out.")
-@click.option("--max-copies", type=int, help="A gate: so many records may be copied.")
+@click.option(
+    "--known-share", type=click.FloatRange(0, 1, max_open=True), default=0.5, show_default=True
+)
+@click.option(
+    "--max-auc", type=click.FloatRange(0, 1), help="A gate: the AUC must not be above this."
+)
+@click.option(
+    "--max-dropped", type=click.IntRange(0), help="A gate: so many columns may be left out."
+)
+@click.option("--max-copies", type=click.IntRange(0), help="A gate: so many records may be copied.")
 @click.option(
     "--without-copies",
     type=click.Path(path_type=Path),
@@ -45,7 +52,7 @@ from tapas.cli._read_option import choices, read_option
 @click.option("--subgroup", multiple=True, metavar="COLUMN", help="Tell results apart by it.")
 @click.option("--show-values", is_flag=True, help="Values of exposed records may be shown.")
 @click.option("--no-controls", is_flag=True, help="Do not attack controls for comparison.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--folder", type=click.Path(path_type=Path), help="[RELEASED's name-run]")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the verdict.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="The same as JUnit.")
@@ -125,4 +132,4 @@ def command(
         values["title"] = f"Privacy audit of {without_copies.name}"
         released = (without_copies,)
     place = folder or default_folder(released[0])
-    return audited_values(values, "tapas release", place, json_file, junit_file)
+    return audited_values(values, "tapas release", RELEASE, place, json_file, junit_file)

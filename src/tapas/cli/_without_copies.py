@@ -10,6 +10,7 @@ import pandas as pd
 from tapas._files import write_text
 from tapas.audit import audit_from_values
 from tapas.cli._carry_out import foreign_code
+from tapas.cli._option_names import RELEASE, told_in_options
 from tapas.datasets import Reading, locate, read_file
 from tapas.errors import ConfigError
 from tapas.threat_models import ObservedMIA
@@ -26,7 +27,7 @@ def write_without_copies(
     """
     if out.suffix.lower() != ".csv" or out.resolve() == locate(released)[0].resolve():
         raise ConfigError(f"--without-copies {out}: name another file, one that ends in .csv")
-    with foreign_code():
+    with foreign_code(), told_in_options(RELEASE):
         model = audit_from_values(values, "tapas release").subjects[0].threat_model
     if not isinstance(model, ObservedMIA):
         raise ConfigError("--without-copies is for membership: leave --attribute out")

@@ -71,8 +71,8 @@ def refuse_unknown_index(files: Iterable[TableFile], reading: Reading | None) ->
         return
     if not any(index in file.columns for file in found):
         raise SchemaError(
-            f"there is no column {index!r} to label records with (read index): the columns are "
-            f"{listing(found[0].columns, 40)}"
+            f"there is no column {index!r} to label records with (--read index, data.read.index): "
+            f"the columns are {listing(found[0].columns, 40)}"
         )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tapas._validate import listing
 from tapas.datasets._description import DataDescription
 from tapas.datasets._files import (
     TableFile,
@@ -56,8 +57,8 @@ def shared_description(frames: Mapping[Path, pd.DataFrame]) -> DataDescription:
             different = sorted(set(columns).symmetric_difference(frame.columns))
             raise ConfigError(
                 f"{file} and {first} must have the same columns, but differ in "
-                f"{', '.join(different[:5])}: drop what only one of them has (--drop, data.drop), "
-                f"or, where it names people, keep it as their label "
+                f"{listing(different, 5, show=str)}: drop what only one of them has (--drop, "
+                f"data.drop), or, where it names people, keep it as their label "
                 f"(--read 'index={different[0]}', data.read.index)"
             )
     if not columns:

@@ -141,6 +141,10 @@ _OF_ONE_RELEASE = {
     ("model", "membership"): "LossMIA, CertaintyMIA or BlackBoxMIA",
 }
 _BY_LABELS = {"membership": "RuleBasedMIA or LabelOnlyMIA", "attribute": "LabelOnlyAIA"}
+_BY_PREDICTIONS = {
+    Access.LABELS: "RuleBasedMIA",
+    Access.SCORES: "LossMIA, BlackBoxMIA or RuleBasedMIA",
+}
 
 
 def unfit(needs: Needs, label: str, setting: Setting) -> list[str]:
@@ -173,6 +177,7 @@ def _missing(needs: Needs, label: str, setting: Setting) -> list[str]:
     found = []
     if not setting.access.shows(needs.access):
         instead = _BY_LABELS.get(setting.goal.kind, f"access: {needs.access.value}")
+        instead = instead if setting.inputs else _BY_PREDICTIONS[setting.access]
         found.append(
             f"{label} reads {needs.access.value}, but the release shows {setting.access.value} "
             f"only: use {instead}"
@@ -199,7 +204,7 @@ def _missing(needs: Needs, label: str, setting: Setting) -> list[str]:
             f"numbers or categories: use {_of_one_release(setting)}"
             if setting.inputs
             else f"{label} {needs.inputs}s the inputs of records, and {setting.name} has "
-            f"predictions alone: use LossMIA, BlackBoxMIA or RuleBasedMIA"
+            f"predictions alone: use {_of_one_release(setting)}"
         )
     if needs.trees and not setting.trees and setting.access.shows(needs.access):
         found.append(
@@ -226,6 +231,8 @@ def _missing(needs: Needs, label: str, setting: Setting) -> list[str]:
 
 def _of_one_release(setting: Setting) -> str:
     """Attacks that do with one release."""
+    if not setting.inputs:
+        return _BY_PREDICTIONS[setting.access]
     asked = (setting.release, setting.goal.kind)
     return _OF_ONE_RELEASE.get(asked) or _FITTING.get(asked, "another attack")
 
@@ -240,6 +247,14 @@ def _whole_releases(label: str, setting: Setting) -> str:
 
 
 def _too_few_references(needs: Needs, label: str, setting: Setting) -> str:
+    if not setting.inputs:
+        return (
+            f"{label} compares the model with at least {needs.references} reference models, and "
+            f"there are predictions of {setting.references or 'none'}: give what they said of the "
+            f"same records and whom each was trained on (reference_scores and reference_members, "
+            f"in an .npz file), or have them trained, where the model and its data are there "
+            f"(`tapas run` with model and a trainer, ModelMIA); or use {_of_one_release(setting)}"
+        )
     if not setting.references:
         return (
             f"{label} compares the model with reference models, and there is no trainer: give "

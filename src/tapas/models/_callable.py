@@ -11,6 +11,7 @@ from tapas.models._access import Access
 from tapas.models._inputs import Inputs
 from tapas.models._model import BATCH_SIZE, Model
 from tapas.models._outputs import OUTPUTS, as_probabilities
+from tapas.models._unanswered import refuse_unanswered
 
 
 class CallableModel(Model):
@@ -67,7 +68,9 @@ class CallableModel(Model):
                 f"{self.label} has {len(self.classes)} classes and returned an array of shape "
                 f"{raw.shape}"
             )
-        return self.classes[np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1)]
+        hidden = np.isnan(scores)
+        refuse_unanswered(hidden.all(axis=1), X)
+        return self.classes[np.where(hidden, -np.inf, scores).argmax(axis=1)]
 
     def _gives_labels(self, raw: np.ndarray) -> bool:
         if self._outputs is not None:

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from tapas._validate import check_count, listing
@@ -13,6 +14,7 @@ from tapas.models._classes import as_classes, class_codes
 from tapas.models._inputs import Inputs, as_rows, some_rows
 from tapas.models._outputs import sum_tolerance
 from tapas.models._retries import asked_again
+from tapas.models._unanswered import missing_inputs, refuse_unanswered
 
 BATCH_SIZE = 16_384
 COUNTERS = ("queries", "budget")
@@ -123,7 +125,11 @@ class Model(ABC):
         if labels and type(self)._labels is not Model._labels:
             return self._labels(X)
         scores = self._scores(X)
-        return self.classes[np.asarray(scores).argmax(axis=1)] if labels else scores
+        if not labels:
+            return scores
+        found = np.asarray(scores)
+        refuse_unanswered(np.isnan(found).any(axis=1))
+        return self.classes[found.argmax(axis=1)]
 
     def codes_of(self, y: ArrayLike) -> np.ndarray:
         """Return the position of each label in `classes`; an unknown label is an error."""
@@ -185,7 +191,7 @@ class Model(ABC):
 
     def _checked_scores(self, X: Inputs, first_row: int) -> np.ndarray:
         raw = self._call(self._scores, X, first_row)
-        return checked_probabilities(raw, len(X), self.classes, first_row=first_row)
+        return checked_probabilities(raw, len(X), self.classes, X=X, first_row=first_row)
 
     def _checked_codes(self, X: Inputs, first_row: int) -> np.ndarray:
         raw = np.asarray(self._call(self._labels, X, first_row))
@@ -195,6 +201,7 @@ class Model(ABC):
                 f"{self.label} was asked for the class of {len(X)} records and returned an array "
                 f"of shape {raw.shape}; it must return one label per record"
             )
+        refuse_unanswered(pd.isna(labels), X, first_row)
         codes = class_codes(labels, self.classes, unseen="mark")
         strange = np.flatnonzero(codes < 0)
         if len(strange):
@@ -214,18 +221,26 @@ class Model(ABC):
         except TapasError:
             raise
         except Exception as error:
+            missing = missing_inputs(X)
             raise MechanismError(
                 f"{self.label} failed on rows {first_row} to {first_row + len(X) - 1}: "
-                f"{type(error).__name__}: {error}"
+                f"{type(error).__name__}: {error}" + (f"; {missing}" if missing else "")
             ) from error
 
 
 def checked_probabilities(
-    raw: ArrayLike, rows: int, classes: np.ndarray, *, first_row: int = 0, partly: bool = False
+    raw: ArrayLike,
+    rows: int,
+    classes: np.ndarray,
+    *,
+    X: Inputs | None = None,
+    first_row: int = 0,
+    partly: bool = False,
 ) -> np.ndarray:
     """Return `raw` as float64 probabilities of shape (rows, classes), or say which row is wrong.
 
-    Where they are shown `partly`, rows may sum to less than one, and what is missing is zero.
+    Where they are shown `partly`, rows may sum to less than one, and what is missing is zero. Of
+    the inputs `X` those that are missing are named where answers are.
     """
     probabilities = np.asarray(raw, dtype=np.float64)
     if probabilities.shape != (rows, len(classes)):
@@ -233,6 +248,7 @@ def checked_probabilities(
             f"a model of {len(classes)} classes must return probabilities of shape "
             f"{(rows, len(classes))} for {rows} records, got {probabilities.shape}"
         )
+    refuse_unanswered(np.isnan(probabilities).all(axis=1), X, first_row)
     if partly:
         probabilities = np.where(np.isnan(probabilities), 0.0, probabilities)
     _refuse(~np.isfinite(probabilities), probabilities, "not finite", first_row)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tapas.errors import MechanismError
+from tapas._validate import listing
+from tapas.errors import MechanismError, SchemaError
 from tapas.models._access import Access
 from tapas.models._classes import class_codes
 from tapas.models._inputs import Inputs
@@ -29,6 +30,11 @@ class RecordedModel(Model):
         By default rows that are distributions are probabilities, and numbers some of which are
         negative logits; what may be either is refused.
     label : str
+
+    Attributes
+    ----------
+    outputs : str
+        What `answers` were read as.
     """
 
     def __init__(
@@ -42,11 +48,20 @@ class RecordedModel(Model):
         labels = outputs == "labels"
         super().__init__(classes, access=Access.LABELS if labels else Access.SCORES)
         self._label = label
+        self.outputs = outputs
         if labels:
             self._answers = class_codes(answers, self.classes)
             return
         values = np.asarray(answers, dtype=float)
-        scores = as_probabilities(values, outputs or told_outputs(values), len(self.classes))
+        missing = np.flatnonzero(np.isnan(values.reshape(len(values), -1)).any(axis=1))
+        if len(missing):
+            raise SchemaError(
+                f"scores are missing in {len(missing)} of {len(values)} rows, "
+                f"{listing(missing.tolist(), 5)}: write down what the model said, or leave these "
+                f"rows out"
+            )
+        self.outputs = outputs or told_outputs(values)
+        scores = as_probabilities(values, self.outputs, len(self.classes))
         self._answers = checked_probabilities(scores, len(scores), self.classes)
 
     @property

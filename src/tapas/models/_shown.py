@@ -74,7 +74,7 @@ class ShownModel(ModelView):
         if self._shown.top is None:
             return self._shown.of(self._model.predict_proba(X))
         seen = self._model.answered(X, len(X))  # a service may show no more than that itself
-        return self._shown.of(checked_probabilities(seen, len(X), self.classes, partly=True))
+        return self._shown.of(checked_probabilities(seen, len(X), self.classes, X=X, partly=True))
 
 
 @dataclass(frozen=True)

@@ -109,11 +109,11 @@ class EncodedModel(ModelView):
     """
 
     def __init__(self, model: Model, encoding: OneHotInputs) -> None:
-        super().__init__(model)
+        super().__init__(model, batch_size=model.batch_size)
         self._encoding = encoding
 
-    def _scores(self, X: Inputs) -> np.ndarray:
-        return self._model.predict_proba(self._encoding(X))
+    def _scores(self, X: Inputs) -> ArrayLike:
+        return self._model.answered(self._encoding(X), len(X))
 
     def _labels(self, X: Inputs) -> np.ndarray:
         return self._model.predict(self._encoding(X))

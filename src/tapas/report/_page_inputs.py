@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tapas._validate import listing
 from tapas.report._page_numbers import counted
 from tapas.results import AuditRecord, Findings, drawn_values_words, dropped_columns
 from tapas.stats import Dependence
@@ -12,7 +13,6 @@ __all__ = ["InputRow", "attacker_words", "input_rows", "inputs_sentences", "left
 
 FEW_RECORDS = 100
 _ROLES = {
-    "data.table": "private table",
     "data.sample": "built-in sample",
     "data.holdout": "records that were not used",
     "release.file": "released table",
@@ -50,14 +50,19 @@ class InputRow:
 
 def input_rows(record: AuditRecord) -> list[InputRow]:
     """Return every table of the audit."""
+    roles = {**_ROLES, "data.table": f"{Findings(record).used} table"}
+    named = "named in data.drop" if record.provenance.get("audit_file") else "left out by --drop"
     return [
         InputRow(
-            role=_ROLES.get(key, key),
+            role="what the model said" if "scores" in table else roles.get(key, key),
             file=str(table.get("file", "")),
             sha256=str(table.get("sha256", "–")),
             rows=f"{int(table.get('rows', 0)):,}",
             columns=_columns(table.get("columns", {})),
-            dropped="; ".join(f"{n}: {why}" for n, why in table.get("dropped", {}).items())
+            dropped="; ".join(
+                f"{name}: {named if 'data.drop' in why else why}"
+                for name, why in table.get("dropped", {}).items()
+            )
             or "nothing",
             read="; ".join(table.get("read", ())) or "plainly",
         )
@@ -67,12 +72,10 @@ def input_rows(record: AuditRecord) -> list[InputRow]:
 
 def inputs_sentences(record: AuditRecord) -> list[str]:
     """Return what must stand beside the verdict: what was not audited, and how small it was."""
-    said = []
+    said = _scores_read(record)
     dropped = dropped_columns(record)
     if dropped:
-        some = ", ".join(f"“{name}”" for name in dropped[:8])
-        more = f" and {len(dropped) - 8} more" if len(dropped) > 8 else ""
-        said.append(f"Not audited, because left out: {some}{more}.")
+        said.append(f"Not audited, because left out: {listing(dropped, show='“{}”'.format)}.")
     rows = _rows(record)
     simulated = _simulated(record)
     if rows is not None and simulated is not None and simulated < rows:
@@ -98,6 +101,16 @@ def left_out_words(record: AuditRecord) -> list[str]:
         f"that{repeated}."
         for members, others in counts
     ]
+
+
+def _scores_read(record: AuditRecord) -> list[str]:
+    """As what scores that were written down were read, and which column is what."""
+    read = _inputs(record).get("data.table", {}).get("scores") or {}
+    columns = [f"“{name}” {what}" for name, what in read.get("columns", {}).items()]
+    if not columns:
+        return []
+    said = listing(columns, show=str).replace("” ", "” is ", 1)
+    return [f"Scores were read as {read['read_as']}: {said}."]
 
 
 def _seen(model: Mapping[str, Any]) -> str:

@@ -104,14 +104,13 @@ def _attacked(findings: Findings) -> str:
     if guessed:
         aims = f"guess “{guessed}” of records that were used better than of others"
     elif attributes:
-        aims = f"guess {_listed(attributes)} of {whom}"
+        aims = f"guess {listing(attributes, 3, show='“{}”'.format)} of {whom}"
     elif all(result.own.dependence is Dependence.UNRELATED for result in results):
-        aims = f"find out the {', '.join(sorted(targets))} in the training data"
+        aims = f"find out the {', '.join(sorted(targets))} in the {findings.used} data"
     elif any(targets):
-        aims = f"find out whether {whom} {_were(len(targets))} in the private data"
+        aims = f"find out whether {whom} {_were(len(targets))} in the {findings.used} data"
     else:
-        data = "training data" if findings.record.question.get("model") else "private data"
-        aims = f"find out which records were in the {data}"
+        aims = f"find out which records were in the {findings.used} data"
     return f"{counted(len(attacks), 'attack')} on {what} tried to {aims}, with {size} {unit} each."
 
 
@@ -134,12 +133,6 @@ def _told_by_failures(findings: Findings) -> list[str]:
 
 def _were(count: int) -> str:
     return "was" if count == 1 else "were"
-
-
-def _listed(names: list[str]) -> str:
-    quoted = [f"“{name}”" for name in names[:3]]
-    rest = len(names) - len(quoted)
-    return ", ".join(quoted) + (f" and {rest} more attributes" if rest > 0 else "")
 
 
 def _guessed_from_files(findings: Findings) -> str:

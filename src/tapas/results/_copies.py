@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from tapas._validate import listing
+
 __all__ = ["Copies"]
 
 ONCE_IN_TWENTY = 0.05
@@ -138,11 +140,10 @@ class Copies:
         listed = self.listed
         if not listed:
             return ""
-        few = [label or f"row {row}" for row, _, _, label in listed[:NAMED]]
-        more = f" and {len(listed) - NAMED:,} more" if len(listed) > NAMED else ""
+        few = listing([label or f"row {row}" for row, _, _, label in listed], NAMED, show=str)
         unsure = self.near_stands_out and not self.names_near
         who = "Word for word are" if unsure else "They are"
-        return f"{who} {', '.join(few)}{more}; copies.csv lists them."
+        return f"{who} {few}; copies.csv lists them."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

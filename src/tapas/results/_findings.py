@@ -259,6 +259,14 @@ class Findings:
         return found if p_value <= 1 - self.verdict_confidence else None
 
     @property
+    def used(self) -> str:
+        """What the records in question were used as, if they were: the word for the data."""
+        asked = self.record.question
+        model = asked.get("model") or asked.get("predictions") or not self.inputs_are_known
+        told = (one.performance or one.leaves or one.shares for one in self.record.audited)
+        return "training" if model or any(told) else "private"
+
+    @property
     def inputs_are_known(self) -> bool:
         """Whether the inputs of all audited records could be compared, and not classes alone."""
         return all(subject.inputs_are_known for subject in self.record.audited)

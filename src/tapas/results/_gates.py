@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from tapas._validate import listing
 from tapas.results._audit_record import AuditRecord
 from tapas.results._claims import ClaimOutcome
 from tapas.results._constant import unseen_targets
@@ -190,8 +191,7 @@ def _hindrance(record: AuditRecord) -> str:
     for subject in record.audited:
         unseen = unseen_targets(subject)
         if unseen:
-            about = "" if unseen == ["all"] else f" for target {', '.join(unseen[:3])}"
-            about += f" and {len(unseen) - 3} more" * (len(unseen) > 3)
+            about = "" if unseen == ["all"] else f" for target {listing(unseen, 3, show=str)}"
             return f"every attack gave all trials of {subject.name} the same score{about}"
     return ""
 
@@ -263,7 +263,7 @@ def _judge_dropped(record: AuditRecord, gate: Gate) -> GateOutcome:
     number = float(len(dropped))
     state: State = "fail" if number > gate.at_most else "pass"
     words = f"{len(dropped)} columns were left out of the audit"
-    words += f" ({', '.join(dropped[:5])})" if dropped else ""
+    words += f" ({listing(dropped, 5, show=str)})" if dropped else ""
     return GateOutcome(gate, state, number, number, f"{words}, limit {gate.at_most:g}")
 
 

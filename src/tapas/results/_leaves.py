@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from tapas._validate import listing
+
 __all__ = ["Leaves"]
 
 NAMED = 5
@@ -72,9 +74,9 @@ class Leaves:
         )
 
     def _named(self) -> str:
-        few = [label or f"row {row}" for row, label, _ in self.listed[:NAMED]]
-        more = f" and {self.in_small - NAMED:,} more" if self.in_small > NAMED else ""
-        return f", among them the records {', '.join(few)}{more}" if few else ""
+        names = [label or f"row {row}" for row, label, _ in self.listed]
+        few = listing(names, NAMED, show=str, total=self.in_small)
+        return f", among them the records {few}" if names else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

@@ -14,6 +14,8 @@ from tapas.stats import clopper_pearson
 
 __all__ = ["SharesTold", "shares_told"]
 
+RARE = 0.1
+
 
 @dataclass(frozen=True)
 class SharesTold:
@@ -27,6 +29,9 @@ class SharesTold:
         Test models, by the share that was true and by the one that was guessed.
     answer : ShareAnswer, optional
         What the attack says of the model in question.
+    unlike : bool
+        Whether scores of that model lie outside those of all test models with the share, which are
+        so many that it is rare.
     """
 
     subject: str
@@ -34,6 +39,7 @@ class SharesTold:
     shares: tuple[float, ...]
     counts: tuple[tuple[int, ...], ...]
     answer: ShareAnswer | None = None
+    unlike: bool = False
 
     def words(self) -> str:
         """Which share is recognised how often, in a sentence or two."""
@@ -55,12 +61,19 @@ class SharesTold:
         taken = sum(row[place] for row in self.counts)
         right = self.counts[place][place]
         words = f"The model in question is taken to have a share of {self.answer.share:g}"
+        listed = ", ".join(f"{share:g}" for share in self.shares)
+        only = f" Only {listed} are guessed among, also where its true share is another."
+        if self.unlike:
+            only += (
+                f" It may well be: the score lies outside those of all {sum(self.counts[place])} "
+                f"test models with {self.answer.share:g}; add shares to the list."
+            )
         if not taken:
-            return f"{words}; no test model was, so nobody knows how often that is right."
+            return f"{words}; no test model was, so nobody knows how often that is right.{only}"
         low, high = (rounded(100 * end, 0) for end in clopper_pearson(right, taken, 0.95))
         return (
             f"{words}; of {taken} test models that were taken so, {right} had it ({low} to {high} "
-            f"%, where every share is as common)."
+            f"%, where every share is as common).{only}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,7 +86,12 @@ class SharesTold:
             "counts": [list(row) for row in self.counts],
             "model_in_question": None
             if answer is None
-            else {"share": answer.share, "scores": list(answer.scores)},
+            else {
+                "share": answer.share,
+                "scores": list(answer.scores),
+                "guessed_among": list(self.shares),
+                "unlike_test_models": self.unlike,
+            },
             "words": self.words(),
         }
 
@@ -89,11 +107,27 @@ def shares_told(subjects: Sequence[AuditedSubject]) -> list[SharesTold]:
         for one in subject.summaries:
             if isinstance(one, LabelInferenceAttackSummary):
                 attack = str(one.attack)
-                counts = _counted(one, about.shares)
-                found.append(
-                    SharesTold(subject.name, attack, about.shares, counts, answers.get(attack))
-                )
+                counts, said = _counted(one, about.shares), answers.get(attack)
+                unlike = said is not None and _is_unlike(one, about.shares, said)
+                found.append(SharesTold(subject.name, attack, about.shares, counts, said, unlike))
     return found
+
+
+def _is_unlike(
+    summary: LabelInferenceAttackSummary, shares: tuple[float, ...], answer: ShareAnswer
+) -> bool:
+    """Whether the score of the answer is outside those of models with that share.
+
+    Of a model like n of them it is with probability 2 / (n + 1).
+    """
+    place = shares.index(answer.share)
+    binary = summary.secret_kind == "binary"
+    alike = summary.labels == (place if binary else answer.share)
+    if summary.scores is None or 2 / (alike.sum() + 1) > RARE:
+        return False
+    scores = summary.scores[alike] if binary else summary.scores[alike, place]
+    own = answer.scores[0 if binary else place]
+    return not scores.min() <= own <= scores.max()
 
 
 def _counted(

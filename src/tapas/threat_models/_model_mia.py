@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from tapas._random import resolve_seed
-from tapas._validate import check_count, check_probability
+from tapas._validate import check_count, check_probability, listing
 from tapas.compat import AttackLike, GameThreatModel
 from tapas.errors import TapasWarning, TargetInDataWarning, ThreatModelError
 from tapas.game import Ledger, compare_sides, split_coins, split_sides
@@ -283,10 +283,9 @@ class ModelMIA(GameThreatModel):
                 f"{those} are {known}: of these it is known, so that there is nothing to judge. "
                 f"Ask about other records"
             )
-        first = ", ".join(map(str, given[:5])) + (", ..." if len(given) > 5 else "")
         warnings.warn(
-            f"{those} ({first}, counted from 0) are {known}: of these it is known, and what is "
-            f"judged of them means nothing",
+            f"{those} ({listing(given.tolist(), 5)}, counted from 0) are {known}: of these it is "
+            f"known, and what is judged of them means nothing",
             TapasWarning,
             stacklevel=3,
         )

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from tapas._validate import listing
 from tapas.datasets import TabularDataset
 from tapas.errors import ThreatModelError
 from tapas.game import Candidates, Goal, Value
@@ -77,7 +78,7 @@ def _values(
     if column is None or len(set(values)) < 2:
         raise ThreatModelError(
             f"sensitive_attribute {attribute!r} must be a column with at least two listed values: "
-            f"give attribute_values, or name another of {', '.join(members.description.columns)}"
+            f"give attribute_values, or name another of {listing(members.description.columns)}"
         )
     return values
 

@@ -1,8 +1,9 @@
 """Predictions as people write them down: a table, or arrays in an npz file."""
 
 import io
-from collections.abc import Hashable
-from dataclasses import dataclass
+import shlex
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,8 @@ class Predictions:
     classes : ndarray
     reference_scores, reference_members : ndarray or None
     outputs : str or None
+    columns : mapping
+        What each column of scores is.
     """
 
     scores: np.ndarray
@@ -44,6 +47,7 @@ class Predictions:
     reference_scores: np.ndarray | None = None
     reference_members: np.ndarray | None = None
     outputs: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def checked(
@@ -57,7 +61,7 @@ class Predictions:
         outputs: str | None = None,
     ) -> "Predictions":
         """Refuse what does not fit together."""
-        said, true, inside = np.asarray(scores), np.asarray(labels), _membership(members)
+        said, true, inside = np.asarray(scores), np.asarray(labels), membership(members)
         for name, array in (("labels", true), ("members", inside)):
             if len(array) != len(said):
                 raise SchemaError(f"scores has {len(said)} records, {name} {len(array)}")
@@ -109,25 +113,58 @@ def from_frame(
             )
     rest = [name for name in frame.columns if name not in (member, label)]
     labels = frame[label].to_numpy(dtype=object)
-    inside = frame[member]
-    if set(rest) in ({PREDICTED}, {PREDICTED, CONFIDENCE}):
-        predicted = frame[PREDICTED].to_numpy(dtype=object)
-        classes = pd.unique(np.concatenate([labels, predicted]))
-        if len(rest) == 1:
-            return Predictions.checked(predicted, labels, inside, classes, outputs="labels")
-        scores = _with_confidence(predicted, frame[CONFIDENCE], classes, where)
-        return Predictions.checked(scores, labels, inside, classes, outputs="scores")
-    texts = [name for name in rest if not pd.api.types.is_numeric_dtype(frame[name])]
-    if texts or not rest:
-        raise SchemaError(
-            f"{where}: beside {member!r} and {label!r} there must be a column of scores for each "
-            f"class, or one called {PREDICTED!r}, alone or with {CONFIDENCE!r}; "
-            f"{listing(texts or rest)} hold no numbers: leave out what is no score"
-        )
-    classes = _classes_of(rest, labels, where)
-    return Predictions.checked(
-        frame[rest].to_numpy(dtype=float), labels, inside, classes, outputs=outputs
+    inside = membership(frame[member], f"{where}: column {member!r}")
+    scores = _score_columns(frame[rest], labels)
+    if not scores and PREDICTED in rest:
+        kept = [name for name in (PREDICTED, CONFIDENCE) if name in rest]
+        _refuse_others(rest, kept, where)
+        return _of_predicted(frame[kept], labels, inside, where)
+    classes = _classes_of(scores, rest, labels, where)
+    _refuse_others(rest, scores, where)
+    found = Predictions.checked(
+        frame[scores].to_numpy(dtype=float), labels, inside, classes, outputs=outputs
     )
+    return replace(found, columns=_meaning(scores, classes))
+
+
+def _score_columns(frame: pd.DataFrame, labels: np.ndarray) -> list[Hashable]:
+    """Columns of numbers that are called by a class, or the one that is called score."""
+    numbers = [name for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
+    named = {str(value) for value in labels}
+    found = [name for name in numbers if _bare(name) in named or _bare(name) != str(name)]
+    single = [name for name in numbers if str(name).lower() in SINGLE]
+    return found or (single[:1] if len(named) == 2 else [])
+
+
+def _refuse_others(columns: Sequence[Hashable], kept: Sequence[Hashable], where: str) -> None:
+    others = [str(name) for name in columns if name not in kept]
+    if others:
+        command = shlex.join([word for name in others for word in ("--drop", name)])
+        raise SchemaError(
+            f"{where}: columns that are no scores must be left out ({command}, data.drop: "
+            f"{others}); the score of a class that nobody has is called p_, and its name"
+        )
+
+
+def _of_predicted(
+    frame: pd.DataFrame, labels: np.ndarray, inside: np.ndarray, where: str
+) -> Predictions:
+    """Predicted classes, maybe with their confidence."""
+    predicted = frame[PREDICTED].to_numpy(dtype=object)
+    classes = pd.unique(np.concatenate([labels, predicted]))
+    about = {PREDICTED: "the predicted class"}
+    if CONFIDENCE not in frame.columns:
+        found = Predictions.checked(predicted, labels, inside, classes, outputs="labels")
+        return replace(found, columns=about)
+    scores = _with_confidence(predicted, frame[CONFIDENCE], classes, where)
+    found = Predictions.checked(scores, labels, inside, classes, outputs="scores")
+    return replace(found, columns={**about, CONFIDENCE: "its probability"})
+
+
+def _meaning(columns: Sequence[Hashable], classes: np.ndarray) -> dict[str, str]:
+    """The class of each column; of one column the last."""
+    of = classes[-len(columns) :]
+    return {str(name): f"class {one}" for name, one in zip(columns, of, strict=True)}
 
 
 def _with_confidence(
@@ -145,29 +182,24 @@ def _with_confidence(
     return Shown(top=1).of(seen)
 
 
-def _classes_of(columns: list[Hashable], labels: np.ndarray, where: str) -> np.ndarray:
+def _classes_of(
+    columns: Sequence[Hashable], others: Sequence[Hashable], labels: np.ndarray, where: str
+) -> np.ndarray:
     """The class of each column of scores: by its name, or of one column the second of two."""
     named = {str(value): value for value in pd.unique(labels)}
     found = [named.get(_bare(name), _bare(name)) for name in columns]
-    single = str(columns[0]).lower() in SINGLE or str(columns[0]).startswith(PREFIXES)
-    if len(columns) == 1 and len(named) == 2 and (single or found[0] in named.values()):
+    if len(columns) == 1 and len(named) == 2:
         second = _bare(columns[0])
         last = second if second in named else sorted(named)[-1]
         return np.array([*(v for k, v in named.items() if k != last), named[last]], dtype=object)
     missing = [value for value in named.values() if value not in found]
     if missing:
         raise SchemaError(
-            f"{where}: there is no column of scores for the classes {listing(missing)}; columns of "
-            f"scores are called by their class, with or without p_ (that of the second of "
-            f"two: 'score'), and there are {listing(columns)}: rename them, or leave out "
-            f"(--drop, data.drop) what is no probability"
-        )
-    strange = [name for name in columns if str(name) == _bare(name) and _bare(name) not in named]
-    if strange:
-        raise SchemaError(
-            f"{where}: {listing(strange)}: no record has such a class, so this may be no score; "
-            f"leave it out (--drop, data.drop), or call it p_{strange[0]} if it is the score of a "
-            f"class that nobody has"
+            f"{where}: there is no column of numbers for the classes {listing(missing)}; columns "
+            f"of scores are called by their class, with or without p_ (that of the second of "
+            f"two: 'score'; without scores: {PREDICTED!r}, alone or with {CONFIDENCE!r}), and "
+            f"there are {listing(others)}: rename them, or leave out (--drop, data.drop) what is "
+            f"no probability"
         )
     return np.array(found, dtype=object)
 
@@ -197,12 +229,15 @@ def _from_arrays(path: Path, outputs: str | None) -> Predictions:
             + (f"{listing(missing)} are missing" if missing else f"not {listing(unknown)}")
         )
     try:
-        return Predictions.checked(**arrays, outputs=outputs)
+        found = Predictions.checked(**arrays, outputs=outputs)
     except SchemaError as error:
         raise SchemaError(f"{path}: {error}") from None
+    wide = found.scores.ndim > 1
+    names = [f"scores[:, {place}]" for place in range(len(found.classes))] if wide else ["scores"]
+    return replace(found, columns=_meaning(names, found.classes))
 
 
-def _membership(given: ArrayLike) -> np.ndarray:
+def membership(given: ArrayLike, name: str = "members") -> np.ndarray:
     """1 inside, 0 outside, -1 where it is missing."""
     values = pd.Series(np.asarray(given, dtype=object)).reset_index(drop=True)
     words = values.map(lambda value: str(value).strip().lower())
@@ -211,7 +246,7 @@ def _membership(given: ArrayLike) -> np.ndarray:
     strange = np.flatnonzero(codes == 9)
     if len(strange):
         raise SchemaError(
-            f"members must be 1 and 0, true and false, or yes and no, empty where it is unknown; "
+            f"{name} must hold 1 and 0, true and false, or yes and no, empty where it is unknown; "
             f"row {strange[0]} holds {values[strange[0]]!r}"
         )
     return codes

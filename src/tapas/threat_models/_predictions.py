@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from tapas._random import Parts, part_stream, resolve_seed
+from tapas._spec import Plain
 from tapas._validate import check_probability
 from tapas.compat import AttackLike, GameThreatModel
 from tapas.errors import SchemaError, TargetInDataWarning, ThreatModelError
@@ -24,6 +25,13 @@ from tapas.threat_models._judging import judge_more
 from tapas.threat_models._model_game import ModelMembershipGame
 from tapas.threat_models._prediction_files import Predictions, from_frame, read_predictions
 from tapas.threat_models._repeated_answers import answer_keys
+
+_READ_AS = {
+    "scores": "probabilities",
+    "logits": "logits",
+    "log_scores": "logarithms of probabilities",
+    "labels": "predicted classes",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +162,8 @@ class PredictionsMIA(GameThreatModel):
             RecordedModel(one, given.classes, outputs=outputs)
             for one in (() if given.reference_scores is None else given.reference_scores)
         ]
-        self._everyone = everyone
+        self._columns: Mapping[str, str] = {}
+        self._model, self._everyone = model, everyone
         self._unknown = np.flatnonzero(given.members < 0)
         self._game = PredictionsGame(
             model=model,
@@ -215,7 +224,7 @@ class PredictionsMIA(GameThreatModel):
     def _of(
         cls, found: Predictions, known_share: float, seed: int | None, label: str
     ) -> "PredictionsMIA":
-        return cls(
+        made = cls(
             found.scores,
             found.labels,
             found.members,
@@ -227,6 +236,14 @@ class PredictionsMIA(GameThreatModel):
             outputs=found.outputs,
             label=label,
         )
+        made._columns = found.columns
+        return made
+
+    @property
+    def scores_read(self) -> dict[str, Plain]:
+        """What scores were read as (`read_as`), and what each column of a file is (`columns`)."""
+        read_as = _READ_AS[str(self._model.outputs)]
+        return {"read_as": read_as, "columns": dict(self._columns)}
 
     @property
     def num_records(self) -> int:
