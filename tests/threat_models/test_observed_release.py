@@ -391,7 +391,7 @@ def test_a_holdout_of_another_period_shows_no_leak_and_decides_nothing() -> None
     said = " ".join(AuditPage(record).words)
     assert "do not come from one distribution" in said
     assert "without the release" in said
-    assert "model" not in said
+    assert "the model" not in said
 
 
 def test_a_leak_is_found_where_the_sides_are_alike() -> None:
