@@ -23,6 +23,7 @@ from tapas.attacks import (
     RecordEnsembleAttack,
     SinglingOutAttack,
 )
+from tapas.audit import Audit
 from tapas.datasets import DataDescription, TabularDataset, load_sample
 from tapas.errors import (
     IncompatibleAttackError,
@@ -32,7 +33,16 @@ from tapas.errors import (
 )
 from tapas.game import TableBriefing
 from tapas.generators import Bootstrap
-from tapas.results import exposure_table, summary_facts
+from tapas.report import AuditPage
+from tapas.results import (
+    Findings,
+    Gate,
+    decide,
+    exposure_table,
+    leak,
+    record_facts,
+    summary_facts,
+)
 from tapas.stats import auc_interval
 from tapas.threat_models import ObservedMIA
 
@@ -354,6 +364,75 @@ def test_tables_of_another_description_are_refused() -> None:
         ObservedMIA(pd.DataFrame(), members, others)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="known_share"):
         ObservedMIA(members, members, others, known_share=2)
+
+
+def periods(seed: int, size: int, shift: float) -> list[TabularDataset]:
+    """Private records and a release of one period that knows nothing of them; others of another."""
+    rng = np.random.default_rng(seed)
+    tables = []
+    for moved in (0.0, 0.0, shift):
+        frame = pd.DataFrame({"a": rng.normal(moved, 1, size).round(3), "b": rng.normal(size=size)})
+        frame["ward"] = rng.choice(list("xyz"), size, p=[0.3 + 0.3 * moved, 0.4 - 0.3 * moved, 0.3])
+        tables.append(frame)
+    schema = DataDescription.infer(pd.concat(tables))
+    return [TabularDataset(frame, schema) for frame in tables]
+
+
+def test_a_holdout_of_another_period_shows_no_leak_and_decides_nothing() -> None:
+    private, released, holdout = periods(0, 500, 0.8)
+    game = ObservedMIA(released, private, holdout, seed=0)
+    gates = [Gate("auc", 0.55), Gate("auc", 0.99)]
+    record = Audit(game, [ClosestDistanceMIA(), RecordEnsembleAttack()], gates=gates).run(n_jobs=1)
+    found = Findings(record)
+    assert max(one.own.auc.low for one in found.audited) > 0.55
+    assert not found.leaks
+    assert found.best.shared.split_is_unfit
+    assert [one.state for one in decide(record).outcomes] == ["inconclusive"] * 2
+    said = " ".join(AuditPage(record).words)
+    assert "do not come from one distribution" in said
+    assert "without the release" in said
+    assert "the model" not in said
+
+
+def test_a_leak_is_found_where_the_sides_are_alike() -> None:
+    private, _, holdout = periods(1, 500, 0.0)
+    noise = np.random.default_rng(2).normal(0, 0.01, len(private))
+    near = TabularDataset(private.data.assign(b=private.data["b"] + noise), private.description)
+    game = ObservedMIA(near, private, holdout, seed=0)
+    record = Audit(game, [RecordEnsembleAttack()], gates=[Gate("auc", 0.6)]).run(n_jobs=1)
+    found = Findings(record)
+    assert found.leaks
+    assert not found.best.shared.split_is_unfit
+    assert decide(record).exit_code == 1
+    assert found.surest is not None
+
+
+def test_what_records_alone_tell_is_asked_once_whatever_the_release() -> None:
+    private, released, holdout = periods(2, 200, 0.5)
+    game = ObservedMIA(released, private, holdout, seed=0)
+    told = game.game.inputs_alone
+    assert game.with_release(private).game.inputs_alone is told
+    turned = game.turned()
+    assert turned is not None
+    assert len(turned.game.inputs_alone) == len(turned.judged_records())
+    assert turned.turned().game.inputs_alone is told
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("shift", [0.15, 0.5])
+def test_few_holdouts_of_another_period_are_called_leaks(shift: float) -> None:
+    called: dict[str, int] = {}
+    for seed in range(200):
+        private, released, holdout = periods(seed, 250, shift)
+        game = ObservedMIA(released, private, holdout, seed=seed)
+        attacks = [ClosestDistanceMIA(), DOMIAS(), RecordEnsembleAttack()]
+        record = Audit(game, attacks).run(n_jobs=1)
+        for facts in record_facts(record):
+            called[facts.attack] = called.get(facts.attack, 0) + (leak(facts)[0] > 0)
+        called["page"] = called.get("page", 0) + Findings(record).leaks
+    print(shift, called)  # noqa: T201
+    assert max(called.values()) <= 10 + 3 * np.sqrt(200 * 0.05 * 0.95), called
 
 
 def test_an_empty_release_gives_nothing_away() -> None:

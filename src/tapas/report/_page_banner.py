@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tapas.report._page_words import nearly_words
+from tapas.report._page_words import alone_words, nearly_words
 from tapas.results import (
     UNFIT_SPLIT,
     Findings,
@@ -60,11 +60,11 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         return Banner("bad", "Leak found", f"{'. '.join([*copied, *what])}. {no_limits}")
     if findings.best.shared.split_is_unfit:
         unfit = f"{UNFIT_SPLIT[:1].upper()}{UNFIT_SPLIT[1:]}"
-        nothing = "neither a leak of the model nor its absence can be shown"
+        nothing = f"neither a leak of the {findings.best.shared.what} nor its absence can be shown"
         return Banner("open", "Split unfit", f"{unfit}: {nothing}. {no_limits}")
     than = "guessing"
     if findings.best.shared.told_by_inputs:
-        than = "the inputs alone" if findings.inputs_are_known else "the classes alone"
+        than = alone_words(findings)
     text = f"No attack did reliably better than {than}. {no_limits}"
     if copied:
         return Banner("bad", "Copies found", f"{'. '.join(copied)}. {text}")

@@ -50,8 +50,9 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
         found.append({"name": "AUC", "value": area, "interval": ends, "note": note})
     if facts.inputs_auc is not None:
         area, ends = between(facts.inputs_auc)
-        name, note = "AUC of inputs alone", "without the model; 0.50: the split is fit"
+        name, note = "AUC of inputs alone", f"without the {facts.what}; 0.50: the split is fit"
         note = "without the model" if best.attribute else note
+        name = "AUC of records alone" if facts.in_files else name
         if not findings.inputs_are_known:
             name, note = "AUC of classes alone", "the inputs are not there to compare"
         found.append({"name": name, "value": area, "interval": ends, "note": note})

@@ -174,27 +174,43 @@ def _named(facts: SummaryFacts) -> str:
     return f"The one whose {measure} comes nearest to showing a leak, {facts.attack}"
 
 
+def _more_may_be_told(facts: SummaryFacts) -> str:
+    if facts.in_files:
+        return "a release may tell more of the period or place that its records come from"
+    return (
+        "a model's scores may tell more of the inputs than was found without it, whomever it was "
+        "trained on"
+    )
+
+
+def alone_words(findings: Findings) -> str:
+    """What can be told of the secrets without what was attacked."""
+    best = findings.best
+    if best is not None and best.own.in_files:
+        return "the records alone"
+    return "the inputs alone" if findings.inputs_are_known else "the classes alone"
+
+
 def _beside_inputs(findings: Findings, best: Finding) -> str:
     """What the inputs alone tell, and what that means for the result."""
     facts = best.shared
     if facts.inputs_auc is None or facts.auc_gain is None:
         return ""
     area, ends = between(facts.inputs_auc)
-    alone = "inputs" if findings.inputs_are_known else "classes"
-    told = f"The {alone} alone, without the model, reach an AUC of {area} ({ends})"
+    alone = f"T{alone_words(findings)[1:]}, without the {facts.what}"
+    told = f"{alone}, reach an AUC of {area} ({ends})"
     if facts.inputs_tell_nothing:
-        told = f"The {alone} alone, without the model, tell nothing that was found (AUC {area})"
+        told = f"{alone}, tell nothing that was found (AUC {area})"
     gain, gained = between(facts.auc_gain)
     if facts.split_is_unfit:
         return (
             f"{told}: {UNFIT_SPLIT}, and this split is unfit for an audit. What the attack has "
-            f"beyond that, {gain} ({gained}), cannot be relied on: a model's scores may tell more "
-            "of the inputs than was found without it, whomever it was trained on. Compare with "
-            "records drawn at random from the same source."
+            f"beyond that, {gain} ({gained}), cannot be relied on: {_more_may_be_told(facts)}. "
+            "Compare with records drawn at random from the same source."
         )
     words = f"{told}; the attack gains {gain} ({gained}) beyond that"
     if findings.inputs_are_known:
-        words += ", and only this is the model's doing."
+        words += f", and only this is the {facts.what}'s doing."
     else:
         words += (
             ". This is the model's doing if members and non-members were drawn at random from the "
@@ -251,9 +267,11 @@ def _size(findings: Findings) -> str:
             "they are surest they are right too often for chance."
         )
     if best.shared.split_is_unfit:
-        return "Neither a leak of the model nor its absence can be shown with this split."
+        what = best.shared.what
+        return f"Neither a leak of the {what} nor its absence can be shown with this split."
     if best.shared.told_by_inputs:
-        return "No attack did reliably better than the inputs alone: no leak of the model is shown."
+        than, what = alone_words(findings), best.shared.what
+        return f"No attack did reliably better than {than}: no leak of the {what} is shown."
     if findings.copied:
         return (
             "Over all records no attack did reliably better than guessing: so few copies hardly "

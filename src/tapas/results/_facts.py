@@ -41,6 +41,8 @@ class SummaryFacts:
         Of the certificate of epsilon.
     fpr : float
         At which `tpr_at_low_fpr` is taken.
+    in_files : bool
+        Whether it was about released files.
     """
 
     summary: LabelInferenceAttackSummary
@@ -50,11 +52,22 @@ class SummaryFacts:
     delta: float
     family: str | None
     fpr: float
+    in_files: bool = False
     _known: dict[str, Estimate | None] = field(default_factory=dict, repr=False)
 
     def at(self, confidence: float) -> "SummaryFacts":
         """The same with another confidence."""
         return replace(self, confidence=confidence, _known={})
+
+    @property
+    def what(self) -> str:
+        """The word for what was attacked, where it is told from what is known without it."""
+        return "release" if self.in_files else "model"
+
+    @property
+    def alone(self) -> str:
+        """The words for what is known without it."""
+        return f"the {'records' if self.in_files else 'inputs'} alone, without the {self.what},"
 
     @property
     def attack(self) -> str:
@@ -113,10 +126,14 @@ class SummaryFacts:
     @cached_property
     def surest(self) -> stats.TopScores | None:
         """Whose the highest scores are, of records judged in one release of files."""
-        told = self.summary.inputs_alone is not None or self.summary.has_one_secret
-        if self.dependence is not Dependence.ONE_RELEASE or told:
+        of_model = self.summary.inputs_alone is not None and not self.in_files
+        if self.dependence is not Dependence.ONE_RELEASE or of_model or self.told_by_inputs:
             return None
-        if self.summary.secret_kind != "binary" or self.summary.scores is None:
+        if (
+            self.summary.has_one_secret
+            or self.summary.secret_kind != "binary"
+            or self.summary.scores is None
+        ):
             return None
         worlds = Worlds.of(self.summary)
         return stats.top_scores(worlds.positive, worlds.negative)
@@ -254,6 +271,7 @@ def facts_within(
             delta=record.delta,
             family=record.family,
             fpr=fpr,
+            in_files=subject.copies is not None,
         )
     return known[key]
 
@@ -267,9 +285,10 @@ def summary_facts(
     delta: float = 0.0,
     family: str | None = None,
     fpr: float = LOW_FPR,
+    in_files: bool = False,
 ) -> SummaryFacts:
     """Facts of one summary."""
-    return SummaryFacts(summary, subject, role, confidence, delta, family, fpr)
+    return SummaryFacts(summary, subject, role, confidence, delta, family, fpr, in_files)
 
 
 def _epsilon(

@@ -220,7 +220,7 @@ def _of_inputs(gate: Gate, end: _Ends) -> GateOutcome:
     alone = math.nan if end.facts.inputs_auc is None else end.facts.inputs_auc.value
     words = (
         f"{gate_title(gate)} of at least {rounded_down(end.low, 3)} ({end.where}) is above "
-        f"{gate.at_most:g}, but the inputs alone reach an AUC of {alone:.3f} without the model, "
+        f"{gate.at_most:g}, but {end.facts.alone} reach an AUC of {alone:.3f}, "
         f"and what is gained beyond that may be chance"
     )
     return GateOutcome(gate, "inconclusive", end.low, end.high, words)

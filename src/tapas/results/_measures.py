@@ -277,7 +277,7 @@ MEASURES = (
     Measure(
         name="inputs_auc",
         title="AUC of inputs alone",
-        note="What the inputs tell without the model; 0.5 where members and others are alike. "
+        note="What records tell without model or release; 0.5 where members and others are alike. "
         "Above it, they come from different populations",
         point=lambda summary: summary.inputs_auc,
         interval=lambda summary, confidence: Worlds.of_inputs(summary).area(confidence),
@@ -290,7 +290,7 @@ MEASURES = (
     Measure(
         name="auc_gain",
         title="AUC gain",
-        note="AUC beyond what the inputs alone tell: the part that is the model's; 0 is no leak",
+        note="AUC beyond what records alone tell: the part of the model or release; 0 is no leak",
         point=lambda summary: summary.auc_gain,
         interval=_auc_gain,
         limits=(-1.0, 1.0),

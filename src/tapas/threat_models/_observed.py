@@ -3,7 +3,7 @@
 import copy
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -32,9 +32,11 @@ from tapas.game import (
     draw_values,
     split_sides,
 )
+from tapas.models import Records
 from tapas.results import Copies
 from tapas.stats import excess_p_value
 from tapas.threat_models._game_defaults import GameDefaults, names_of
+from tapas.threat_models._inputs_alone import told_by_inputs
 from tapas.threat_models._labellers import masked
 from tapas.threat_models._row_keys import cell_names, find_rows, row_keys
 
@@ -80,6 +82,8 @@ class ObservedGame(GameDefaults):
     seed: int
     data_label: str
     goal: Goal = MEMBERSHIP
+    # Of all games about the same records, whatever the release.
+    _told: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
     def label(self) -> str:
@@ -107,6 +111,21 @@ class ObservedGame(GameDefaults):
     def target_labels(self) -> tuple[str, ...]:
         """Where the judged records came from."""
         return names_of(self.candidates.members, self.candidates.rows)
+
+    @property
+    def inputs_alone(self) -> np.ndarray | None:
+        """How well members are told from others without the release, by all records there are."""
+        if _rows_key(self.candidates) not in self._told:
+            sides = [self.candidates] if self.known is None else [self.candidates, self.known]
+            members = np.concatenate([side.members for side in sides]).astype(int)
+            records = [_as_inputs(side.records) for side in sides]
+            rng = part_stream(self.seed, Parts.INPUTS_ALONE)
+            told = told_by_inputs(records, members, 2, rng=rng)
+            if told is None:
+                return None
+            parts = np.split(told[:, 1], [len(self.candidates)])
+            self._told.update(zip(map(_rows_key, sides), parts, strict=False))
+        return self._told[_rows_key(self.candidates)]
 
     def rounds(self, phase: Phase) -> int:
         """The release exists; without known records there is nothing to learn from it."""
@@ -382,6 +401,24 @@ class _Choice:
             reference=0 if self.reference is None else len(self.reference),
             reference_left_out=self.dropped,
         )
+
+
+def _rows_key(side: Candidates[TabularDataset]) -> bytes:
+    return side.members.tobytes() + side.rows.tobytes()
+
+
+def _as_inputs(table: TabularDataset) -> Records:
+    """The columns as a classifier takes them, without free text; no record has a class."""
+    encoded = table.table
+    frame = encoded.to_frame().reset_index(drop=True)
+    for column in encoded.columns:
+        if column.is_coded and column.values is None:
+            frame = frame.drop(columns=column.name)
+        elif column.is_coded:
+            frame[column.name] = frame[column.name].astype(str)
+        else:
+            frame[column.name] = encoded.column(column.name)
+    return Records(frame, np.zeros(len(table), dtype=int))
 
 
 def _excess(hits: tuple[np.ndarray, np.ndarray], rows: Sequence[np.ndarray]) -> float:
