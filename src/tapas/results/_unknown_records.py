@@ -1,7 +1,8 @@
 """Records whose membership nobody knows: score, probability, false alarms, decision."""
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -22,10 +23,10 @@ class JudgedRecords:
     Attributes
     ----------
     table : DataFrame
-        One row per record, in the order asked: ``score``; ``member``, the decision;
-        ``probability`` of membership at the stated prior (Venn-Abers), with the ends
-        ``probability_low`` and ``probability_high``; ``false_alarm_rate``, the share of non-members
-        that score at least as high, with the ends ``false_alarm_rate_low`` and
+        One row per record, in the order asked: ``id``, where records have names; ``score``;
+        ``member``, the decision; ``probability`` of membership at the stated prior (Venn-Abers),
+        with the ends ``probability_low`` and ``probability_high``; ``false_alarm_rate``, the share
+        of non-members that score at least as high, with the ends ``false_alarm_rate_low`` and
         ``false_alarm_rate_high``. Either ends hold for all records together.
     attack : str
     prior : float
@@ -52,6 +53,12 @@ class JudgedRecords:
     non_members: int
     found: tuple[float, float, float]
     caution: str = ""
+
+    def called(self, ids: Sequence[object]) -> "JudgedRecords":
+        """The same with the names of the records beside their numbers."""
+        table = self.table.copy()
+        table.insert(1, "id", [str(name) for name in ids])
+        return replace(self, table=table)
 
     def words(self) -> str:
         """What was decided, and what that is worth, in sentences."""
