@@ -1,4 +1,4 @@
-"""The page of an audit made in Python says what the attacker saw and knew."""
+"""A page says what the attacker saw and knew, in Python audits too, and what gave no result."""
 
 import json
 
@@ -15,7 +15,7 @@ from tapas.generators import Raw
 from tapas.models import Shown
 from tapas.report import AuditPage
 from tapas.report._page_attacker import attacker_words
-from tapas.results import AuditedSubject, AuditRecord
+from tapas.results import AttackCrash, AuditedSubject, AuditRecord, MIAttackSummary
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -141,3 +141,25 @@ def test_an_audit_file_about_an_attribute_of_a_model_tells_no_shadow_models() ->
 def test_records_of_earlier_versions_point_to_the_question() -> None:
     record = AuditRecord("Audit", {"subjects": [{"role": "audited"}]}, "f00", 0, ())
     assert "put together in Python" in attacker_words(record)[0]
+
+
+def test_an_attack_that_a_budget_kept_from_a_result_is_named_in_the_verdict() -> None:
+    model = ModelMIA(FOREST, *SIDES, budget=50, seed=0)
+    record = Audit(model, [RuleBasedMIA(), LossMIA()]).run(n_jobs=1)
+    (words,) = (one for one in AuditPage(record, ()).words if "gave no result" in one)
+    assert words.startswith("LossMIA(accuracy) gave no result (40 queries were asked for, but 10 ")
+    assert words.endswith("raise the budget): what it would have found is not known.")
+    whole = Audit(ModelMIA(FOREST, *SIDES, seed=0), [RuleBasedMIA(), LossMIA()]).run(n_jobs=1)
+    assert not any("gave no result" in one for one in AuditPage(whole, ()).words)
+
+
+def test_what_crashed_about_some_targets_only_is_no_missing_attack() -> None:
+    members = np.arange(40) % 2 == 0
+    summaries = (MIAttackSummary(members, members, members * 1.0, "G", "A", "D", "0"),)
+    crashes = tuple(AttackCrash(name, "1", "it broke") for name in "ABCC")
+    subject = AuditedSubject("S", "audited", summaries, crashes=crashes)
+    words = AuditPage(AuditRecord("Audit", {}, "f00", 0, (subject,)), ()).words
+    assert (
+        "B gave no result (it broke); C gave no result (it broke): what they would have found is "
+        "not known."
+    ) in words

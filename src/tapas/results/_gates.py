@@ -186,7 +186,7 @@ def _hindrance(record: AuditRecord) -> str:
         return "the mechanism failed too often"
     crashes = sum(len(subject.crashes) for subject in record.audited)
     if crashes:
-        return f"{crashes} attacks crashed"
+        return f"{crashes} attack{'s' * (crashes > 1)} crashed"
     for subject in record.audited:
         unseen = unseen_targets(subject)
         if unseen:
