@@ -331,7 +331,8 @@ def _without_result(findings: Findings) -> str:
     """Attacks that a budget, a time limit or a crash kept from any result."""
     found: dict[str, str] = {}
     for subject in findings.record.audited:
-        judged = {str(summary.attack) for summary in subject.summaries}
+        mine = (one.own for one in findings.audited if one.own.subject == subject.name)
+        judged = {facts.attack for facts in mine}
         for crash in subject.crashes:
             if crash.attack not in judged:
                 found.setdefault(crash.attack, f"{crash.attack} gave no result ({crash.message})")
