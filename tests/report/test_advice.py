@@ -1,5 +1,6 @@
 """A page says why there is a leak and what can be tried, only where there is one."""
 
+import contextlib
 import itertools
 import re
 import shlex
@@ -18,10 +19,12 @@ from tapas.cli._main import group
 from tapas.cli._release import command as release
 from tapas.compat import GameThreatModel
 from tapas.datasets import Reading, load_sample
+from tapas.errors import ConfigError
 from tapas.generators import Raw
 from tapas.report import AuditPage
 from tapas.report._page_advice import _LOOKS_AT
 from tapas.report._page_numbers import between
+from tapas.report._page_remedies import READ_LABELS, READ_SCORES
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
@@ -42,11 +45,11 @@ from tapas.threat_models import (
 )
 
 
-def page(strength: float, **question: object) -> AuditPage:
+def page(strength: float, attack: str = "LossMIA", **question: object) -> AuditPage:
     members = np.arange(400) % 2 == 0
     scores = strength * members + np.random.default_rng(1).normal(size=400)
     summary = MIAttackSummary(
-        members, scores > 1, scores, "G", "LossMIA", "D", "all", dependence="one release"
+        members, scores > 1, scores, "G", attack, "D", "all", dependence="one release"
     )
     record = AuditRecord(
         "Audit", question, "f" * 32, 1, (AuditedSubject("S", "audited", (summary,)),)
@@ -97,7 +100,7 @@ def python_games() -> dict[str, GameThreatModel]:
 def test_audits_made_in_python_get_the_same_advice_in_words(kind: str, words: list[str]) -> None:
     threat_model = python_games()[kind]
     question = Audit(threat_model, num_train=2, num_test=2).asked()
-    made = page(3.0, **question)
+    made = page(3.0, "TreeMIA", **question)
     named = replace(made.record.subjects[0], name=threat_model.subject_label)
     made = AuditPage(replace(made.record, subjects=(named,)), ())
     html = unescape(made.html())
@@ -178,9 +181,49 @@ def test_models_are_regularised_by_what_they_have(model: dict[str, Any], change:
 
 def test_parameters_that_are_shown_can_be_kept_back() -> None:
     model = {"use": FOREST, "access": "parameters"}
-    changes = [word for words in advised(page(3.0, model=model)) for word in words]
-    assert "model.access=scores" in changes
-    assert "model.access=scores" not in str(advised(page(3.0, model={"use": FOREST})))
+    for attack in ("TreeMIA(gb)", "mine"):
+        made = page(3.0, attack, model=model)
+        assert "model.access=scores" in [word for words in advised(made) for word in words]
+    assert "model.access=scores" not in str(advised(page(3.0, "TreeMIA", model={"use": FOREST})))
+
+
+def test_what_the_strongest_attack_does_not_read_need_not_be_kept_back() -> None:
+    model = {"use": FOREST, "access": "parameters"}
+    for attack, kept in (("CertaintyMIA(gb)", ["labels"]), ("LabelOnlyMIA(boundary)", [])):
+        said = str(advised(page(3.0, attack, model=model)))
+        assert [one for one in ("scores", "labels") if f"model.access={one}" in said] == kept
+    reads = {"scores": READ_SCORES - {"PropertyClassifier"}, "labels": READ_LABELS}
+    found: dict[str, set[str]] = {"scores": set(), "labels": set()}
+    for name in attacks.__all__:
+        with contextlib.suppress(TypeError, AttributeError, ConfigError):  # no attacks
+            needs = getattr(attacks, name)().needs
+            if needs.release == "model" and needs.access.value in found:
+                found[needs.access.value].add(name)
+    found["labels"].discard("PropertyClassifier")  # reads scores where they are shown
+    assert found == reads
+
+
+def about_members(share: float) -> AuditPage:
+    """A record of 800 that tells so many of its members from the others."""
+    rng = np.random.default_rng(0)
+    members = np.arange(800) % 2 == 0
+    told = members & (rng.random(800) < share)
+    scores = rng.normal(size=800) + 6 * told
+    summary = MIAttackSummary(
+        members, scores > 3, scores, "G", "LossMIA", "D", "all", dependence="one release"
+    )
+    about = {"source": np.where(members, "members", "non_members"), "row": np.arange(800)}
+    subject = AuditedSubject("S", "audited", (summary,), records=about)
+    question = {"model": {"use": FOREST, "access": "scores"}}
+    return AuditPage(AuditRecord("Audit", question, "f" * 32, 1, (subject,)), ())
+
+
+def test_where_most_members_are_exposed_nobody_is_left_out() -> None:
+    whole, few = about_members(0.9), about_members(0.2)
+    assert "the model as a whole leaks. Of 400 members in exposure.csv 3" in whole.html()
+    assert "data.leave_out" not in str(advised(whole))
+    assert "as a whole" not in few.html()
+    assert "data.leave_out" in str(advised(few))
 
 
 def test_advice_about_a_share_is_not_about_single_records() -> None:

@@ -14,7 +14,7 @@ import tapas.attacks
 from tapas.errors import ConfigError, StoreError
 from tapas.models import Access
 from tapas.report import AuditPage, ComparisonPage, compare_records
-from tapas.report._page_inputs import READ_PARAMETERS, attacker_words
+from tapas.report._page_attacker import READ_PARAMETERS, attacker_words
 from tapas.report._page_numbers import between, bound
 from tapas.report._page_tables import result_table
 from tapas.report._roc_figure import _blocks

@@ -11,9 +11,12 @@ import pytest
 from tapas.cli._outputs import verdict_values
 from tapas.errors import ConfigError, TapasWarning
 from tapas.report import AuditPage
+from tapas.report._page_numbers import between
+from tapas.report._page_records import records_tables
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
+    Estimate,
     Findings,
     MIAttackSummary,
     decide,
@@ -176,3 +179,13 @@ def test_it_is_said_where_the_exposed_stand_at_the_other_end() -> None:
         assert exposed.ranks_members_last is said
         page = AuditPage(found).html()
         assert ("the most exposed stand at the other end" in page) is said
+
+
+def test_the_risk_of_a_record_stands_with_its_interval() -> None:
+    found = record(judged(), records=columns())
+    (one,) = records_tables(exposed_records(Findings(found)))
+    cell = one.rows[0][one.columns.index("Risk")]
+    (exposed,) = exposed_records(Findings(found))
+    low, high = exposed.table.iloc[0][["privacy_risk_low", "privacy_risk_high"]]
+    assert cell.note == between(Estimate(0.9, low, high), share=True)[1]
+    assert not any("privacy risk" in name for name in one.columns)

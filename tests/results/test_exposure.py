@@ -122,6 +122,24 @@ def test_privacy_risk_is_what_bayes_says_of_scores() -> None:
     assert high[0] > 3 * high[1]
 
 
+def test_risks_stand_between_ends_that_hold_the_posterior(summary: MIAttackSummary) -> None:
+    table = exposure_table(summary)
+    exact = 1 / (1 + np.exp(0.5 - table["score"]))
+    assert (table["privacy_risk_low"] <= np.minimum(exact, table["privacy_risk"])).all()
+    assert (table["privacy_risk_high"] >= np.maximum(exact, table["privacy_risk"])).all()
+    assert 0.5 < table["privacy_risk_low"].iloc[0] < 0.95
+    few = exposure_table(MIAttackSummary([1, 0, 1], [1, 0, 1], [0.3, 0.1, 0.2]))
+    assert few[["privacy_risk", "privacy_risk_low", "privacy_risk_high"]].isna().all(axis=None)
+
+
+def test_where_members_score_lower_the_ends_of_risks_do_not_claim_to_know() -> None:
+    rng = np.random.default_rng(0)
+    members = np.arange(400) % 2 == 0
+    table = exposure_table(MIAttackSummary(members, members, rng.normal(size=400) - 3 * members))
+    assert (table["privacy_risk_low"] == 0).all()
+    assert (table["privacy_risk_high"] == 1).all()
+
+
 def test_too_few_records_have_no_risk() -> None:
     risk = privacy_risk(np.arange(12.0), np.arange(12) > 5)
     assert np.isnan(risk).all()

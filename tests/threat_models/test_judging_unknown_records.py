@@ -111,6 +111,20 @@ def test_what_cannot_be_judged_is_said() -> None:
         )
 
 
+def test_the_ends_of_probabilities_hold_the_posterior_of_every_record_asked_about() -> None:
+    members, wrong = np.arange(600) % 2 == 0, 0
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        unknown, known = rng.normal(0.5, 1.2, size=80), rng.normal(1.0 * members)
+        table = judge_records(unknown, known, members, attack="any", prior=0.2).table
+        exact = 1 / (1 + 4 * np.exp(0.5 - unknown))
+        low, high = table["probability_low"], table["probability_high"]
+        wrong += bool(((exact < low) | (exact > high)).any())
+        assert (low <= table["probability"]).all()
+        assert (table["probability"] <= high).all()
+    assert wrong <= 7  # of 50 at 5 %, with probability 0.997
+
+
 def test_the_command_judges_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = load_sample("census", 700)
     rows = {"train.csv": range(250), "others.csv": range(250, 500), "asked.csv": range(500, 700)}

@@ -292,7 +292,12 @@ class Audit:
         return {
             "title": self.title,
             "subjects": [
-                {"name": s.label, "role": s.role, "threat_model": s.threat_model.game.spec.plain()}
+                {
+                    "name": s.label,
+                    "role": s.role,
+                    "setting": spec_of(s.threat_model.game.setting).plain(),
+                    "threat_model": s.threat_model.game.spec.plain(),
+                }
                 for s in self.subjects
             ],
             "attacks": [

@@ -134,6 +134,7 @@ def _canaries(
         shown=_shown(part),
         coins=True,
         label=whole.label,
+        ids=tuple(drawn.targets.table.index[side].tolist() for side in (inside, ~inside)),
     )
     facts: dict[str, Plain] = {"digest": whole.table.digest(), "canaries": len(canaries)}
     return Built((Subject(game, part.label or ""),), {"data": facts}, tables.inputs())

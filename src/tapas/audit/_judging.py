@@ -66,9 +66,11 @@ def judge_file(
     asked = _attack(config, names, attack, threat_model)
     if not isinstance(threat_model, ModelMIA):
         raise ConfigError(f"{path}: records are judged by audits of the members of a model")
-    more = records_from_table(tables.alike(Path(records)), config.model.class_column)
+    table = tables.alike(Path(records))
+    more = records_from_table(table, config.model.class_column)
     threat_model.workers = Workers(n_jobs)
-    return threat_model.judge(asked, more, prior=prior, false_alarms=false_alarms)
+    ids = table.table.index.tolist()
+    return threat_model.judge(asked, more, prior=prior, false_alarms=false_alarms, ids=ids)
 
 
 def _attack(

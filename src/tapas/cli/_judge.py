@@ -41,6 +41,7 @@ def command(
     """
     from tapas.audit import judge_file
     from tapas.cli._carry_out import foreign_code
+    from tapas.results import spreadsheet_safe
 
     with foreign_code():
         judged = judge_file(
@@ -53,6 +54,6 @@ def command(
         )
     beside = records or audit_file
     place = out or beside.with_name(f"{beside.stem}-judged.csv")
-    write_text(place, judged.table.to_csv(index=False))
+    write_text(place, spreadsheet_safe(judged.table).to_csv(index=False))
     click.echo(judged.words())
     click.echo(f"Records: {place}")

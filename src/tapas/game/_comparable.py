@@ -64,6 +64,12 @@ class Candidates(Generic[Records_]):
     def __len__(self) -> int:
         return len(self.members)
 
+    @property
+    def of_each_side(self) -> tuple[int, int]:
+        """How many members and others there are."""
+        inside = int(self.members.sum())
+        return inside, len(self) - inside
+
 
 @dataclass(frozen=True, eq=False)
 class Compared:

@@ -100,6 +100,8 @@ class Setting:
         What can be done with the inputs of a model's records.
     trees : bool
         Whether the model shows decision trees.
+    known : (int, int) or None
+        How many members and others the attacker knows, where records of one release are judged.
     """
 
     name: str
@@ -119,6 +121,7 @@ class Setting:
     spent: int = 0
     inputs: InputsUse = "change"
     trees: bool = False
+    known: tuple[int, int] | None = None
 
 
 _FITTING = {

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from tapas._validate import check_count, listing
-from tapas.errors import MechanismError, TapasError
+from tapas.errors import MechanismError, TapasError, ThreatModelError
 from tapas.models._access import Access, AccessError
 from tapas.models._classes import as_classes, class_codes
 from tapas.models._inputs import Inputs, as_rows, some_rows
@@ -21,7 +21,7 @@ COUNTERS = ("queries", "budget")
 SUM_TOLERANCE = 1e-3
 
 
-class QueryBudgetError(TapasError, RuntimeError):
+class QueryBudgetError(ThreatModelError, RuntimeError):
     """The queries asked for would go over the budget; none of them was made."""
 
 

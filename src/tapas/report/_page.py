@@ -7,12 +7,13 @@ from typing import Any
 
 from tapas.report._base import Report
 from tapas.report._page_advice import actions, why
+from tapas.report._page_attacker import attacker_words
 from tapas.report._page_banner import banner, verdict_words
 from tapas.report._page_commands import as_yaml, mapped_targets
 from tapas.report._page_copies import COPIES_COLUMNS, copies_csv, copies_rows
 from tapas.report._page_csv import results_csv, slices_csv
 from tapas.report._page_figures import comparison_figures, curve_figures
-from tapas.report._page_inputs import attacker_words, input_rows, inputs_sentences, left_out_words
+from tapas.report._page_inputs import input_rows, inputs_sentences, left_out_words
 from tapas.report._page_learning import learning_figures
 from tapas.report._page_leaves import LEAVES_COLUMNS, leaves_tables
 from tapas.report._page_limits import limits

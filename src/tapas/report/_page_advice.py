@@ -23,9 +23,12 @@ from tapas.report._page_remedies import (
     first_of_the_map,
     less_by_heart,
     rows_to_take_out,
+    strongest_attack,
     telling_column,
+    whole_model_words,
+    worth_hiding,
 )
-from tapas.results import AuditRecord, ExposedRecords, Findings, People, leak
+from tapas.results import AuditRecord, ExposedRecords, Findings, People
 
 __all__ = ["actions", "why"]
 
@@ -75,11 +78,9 @@ _LOOKS_AT = {
 
 def why(findings: Findings) -> str:
     """Return what the strongest attack looked at; empty where nothing leaks."""
-    best = findings.best
-    if best is None or not findings.found_by_attack:
+    if not findings.found_by_attack:
         return ""
-    told = best if leak(best.shared)[0] > 0 or findings.surest is None else findings.surest
-    label = told.own.attack
+    label = strongest_attack(findings)
     known = (name for name in _LOOKS_AT if label.startswith(name))
     name = max(known, key=len, default=None)
     if name is None:
@@ -97,10 +98,10 @@ def actions(
     if record.question.get("release"):
         return _for_files(record, exposed)
     if record.question.get("model"):
-        return _for_models(record, exposed)
+        return _for_models(findings, exposed)
     if record.question.get("generator"):
         return _for_generators(record, people)
-    return python_actions(record, exposed, people)
+    return python_actions(findings, exposed, people)
 
 
 def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
@@ -131,30 +132,33 @@ def _other_file(
     return [Action(words, again)]
 
 
-def _for_models(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
+def _for_models(findings: Findings, exposed: list[ExposedRecords]) -> list[Action]:
+    record = findings.record
     model: dict[str, Any] = record.question["model"]
     if (record.question.get("goal") or {}).get("property"):
-        return [Action(OTHER_SHARE, ()), *_less_shown(record, model)]
+        return [Action(OTHER_SHARE, ()), *_less_shown(findings, model)]
     people = exposed_members(exposed)
     out = [*(record.question.get("data") or {}).get("leave_out", ()), *people]
     first, larger = _larger(record)
-    fewer = fewer_members(people)
+    whole, without = whole_model_words(exposed), {"data.leave_out": _names(out)}
+    fewer = _trained_again(record, fewer_members(people), "fewer", without)
     found = [
         *_regularised(record, model),
-        *_trained_again(record, fewer, "fewer", {"data.leave_out": _names(out)}),
+        *([Action(whole, ())] if whole else fewer),
         *_trained_again(record, f"Train on more records{first}.", "more", larger),
     ]
-    return [*found, *_less_shown(record, model)]
+    return [*found, *_less_shown(findings, model)]
 
 
-def _less_shown(record: AuditRecord, model: dict[str, Any]) -> list[Action]:
-    """The advice to show less of a model than it shows."""
-    shown, found = model.get("access"), []
+def _less_shown(findings: Findings, model: dict[str, Any]) -> list[Action]:
+    """The advice to show less of a model than it shows, where that takes from the attack."""
+    record, found = findings.record, []
+    worth = worth_hiding(findings, model.get("access"))
     hidden = {"model.shown": None} if model.get("shown") else {}
-    if shown == "parameters":
+    if "parameters" in worth:
         changes = {"model.access": "scores", "attacks": None}
         found.append(Action(KEEP_PARAMETERS, audited_again(record, "scores", changes)))
-    if shown != "labels":
+    if "scores" in worth:
         changes = {"model.access": "labels", "attacks": None, **hidden}
         found.append(Action(CLASSES_ONLY, audited_again(record, "labels", changes)))
     return found

@@ -1,4 +1,4 @@
-"""What an audit was given: files, sizes, what was left out, and what the attacker knew."""
+"""What an audit was given: files, sizes, and what was left out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,10 +6,9 @@ from typing import Any
 
 from tapas._validate import listing
 from tapas.report._page_numbers import counted
-from tapas.results import AuditRecord, Findings, drawn_values_words, dropped_columns
-from tapas.stats import Dependence
+from tapas.results import AuditRecord, Findings, dropped_columns
 
-__all__ = ["InputRow", "attacker_words", "input_rows", "inputs_sentences", "left_out_words"]
+__all__ = ["InputRow", "input_rows", "inputs_sentences", "left_out_words"]
 
 FEW_RECORDS = 100
 _ROLES = {
@@ -27,12 +26,6 @@ _KINDS = {
     "datetime": "times",
     "string": "free text",
 }
-_MECHANISM = {
-    "black-box": "can run the generator on data of their own",
-    "no-box": "cannot run the generator",
-    "white-box": "sees the fitted generator as well",
-}
-READ_PARAMETERS = {"TreeMIA", "WhiteBoxPropertyClassifier"}  # the attacks that do
 
 
 @dataclass(frozen=True)
@@ -111,112 +104,6 @@ def _scores_read(record: AuditRecord) -> list[str]:
         return []
     said = listing(columns, show=str).replace("” ", "” is ", 1)
     return [f"Scores were read as {read['read_as']}: {said}."]
-
-
-def _seen(model: Mapping[str, Any]) -> str:
-    """Which part of its answers a model shows."""
-    access, shown = str(model.get("access", "scores")), model.get("shown") or {}
-    if access == "labels" or not shown:
-        return access
-    top, decimals = shown.get("top"), shown.get("decimals")
-    words = "scores" if top is None else f"{counted(int(top), 'largest score')} for each record"
-    return words if decimals is None else f"{words}, to {counted(int(decimals), 'decimal')}"
-
-
-def attacker_words(record: AuditRecord) -> list[str]:
-    """Return what the attacker knew and could do."""
-    question = record.question
-    if question.get("release"):
-        return [
-            "The attacker sees the released table, and records of the population.",
-            _known(question["release"]),
-            *_guessed((question.get("goal") or {}).get("attribute")),
-        ]
-    if question.get("predictions"):
-        return [
-            "The attacker sees what the model said of each record and its true class, and nothing "
-            "else of the records.",
-            _known(question["predictions"]),
-        ]
-    if question.get("model"):
-        model, asks = question["model"], "The attacker may ask the model and sees its "
-        asks += f"{_seen(model)}, and "
-        if (question.get("goal") or {}).get("property"):
-            number = int((question.get("trials") or {}).get("train", 0))
-            return [f"{asks}trains {number:,} such models on other records, with each share."]
-        shadows = model.get("shadows")
-        if shadows is None:  # as audit files have it by default
-            shadows = 16 if model.get("use") or model.get("trainer") else 0
-        trained = f"trains {shadows} models of the same kind" if shadows else "trains no models"
-        return [f"{asks}{trained} to compare with.", *_unread(question), _known(model)]
-    if question.get("generator"):
-        said = _about_generator(question.get("knowledge", {}))
-        return [*said, *_pairs(record), *drawn_values_words(question)]
-    if question.get("imported"):
-        return ["The attacker sees releases that somebody else made."]
-    return ["This audit was put together in Python: the question, below, says what was known."]
-
-
-def _unread(question: Mapping[str, Any]) -> list[str]:
-    """Where parameters are in sight, and no attack looks at them."""
-    names = {str(attack.get("use")) for attack in question.get("attacks") or ()}
-    ones_own = any(":" in name for name in names)
-    shown = question["model"].get("access") == "parameters"
-    if not shown or not names or ones_own or names & READ_PARAMETERS:
-        return []
-    return [
-        "None of these attacks reads the parameters of this kind of model: what is found is what "
-        "its scores tell."
-    ]
-
-
-def _guessed(attribute: Mapping[str, Any] | None) -> list[str]:
-    if not attribute:
-        return []
-    return [
-        f"What counts is whether “{attribute['column']}” is guessed right from the release and the "
-        "other columns. What is guessed right about records that were not used, anybody could "
-        "guess: it is the false positive rate, and the advantage is the excess over it."
-    ]
-
-
-def _pairs(record: AuditRecord) -> list[str]:
-    """Why trials that are played in pairs count as independent."""
-    question = record.question
-    asked = (question.get("goal") or {}).get("membership") or {}
-    exact = (question.get("knowledge") or {}).get("data") == "exact"
-    found = {finding.own.dependence for finding in Findings(record).audited}
-    independent = found == {Dependence.INDEPENDENT}
-    if not (exact and asked.get("pairs") and independent):
-        return []
-    return [
-        "Trials come in pairs, with the target and without. The private data is otherwise the same "
-        "in all of them, so that the two of a pair share nothing that is drawn: they are "
-        "independent, and count so."
-    ]
-
-
-def _about_generator(knowledge: Mapping[str, Any]) -> list[str]:
-    exact = knowledge.get("data") == "exact"
-    held = (
-        "all private records but the secret one"
-        if exact
-        else f"{100 * float(knowledge.get('split', 0.5)):g}% of the table, which the private "
-        "datasets are not drawn from"
-    )
-    if knowledge.get("data") == "identifiers":
-        held += ", knows all columns of the private records but the sensitive one"
-    said = [
-        f"The attacker holds {held}, and {_MECHANISM[knowledge.get('mechanism', 'black-box')]}."
-    ]
-    if knowledge.get("records") is not None:
-        said.append(f"Each private dataset has {int(knowledge['records']):,} records.")
-    return said
-
-
-def _known(part: Mapping[str, Any]) -> str:
-    share = 100 * float(part.get("known_share", 0.5))
-    return f"The attacker knows of {share:g}% of the records whether they were used."
 
 
 def _inputs(record: AuditRecord) -> Mapping[str, Mapping[str, Any]]:

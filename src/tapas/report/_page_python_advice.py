@@ -21,27 +21,30 @@ from tapas.report._page_remedies import (
     less_by_heart,
     rows_to_take_out,
     telling_column,
+    whole_model_words,
+    worth_hiding,
 )
-from tapas.results import AuditRecord, ExposedRecords, People
+from tapas.results import AuditRecord, ExposedRecords, Findings, People
 
 __all__ = ["python_actions"]
 
 
 def python_actions(
-    record: AuditRecord, exposed: Sequence[ExposedRecords], people: Sequence[People]
+    findings: Findings, exposed: Sequence[ExposedRecords], people: Sequence[People]
 ) -> list[Action]:
     """Return the advice that audit files get, in words: the change is made where the audit is."""
+    record = findings.record
     game = _game(record)
     name = str(game.get("path", "")).rpartition(".")[2]
-    access = (game.get("access") or {}).get("value")
+    worth = worth_hiding(findings, (game.get("access") or {}).get("value"))
     if name == "ObservedGame":
         words = _for_files(record, exposed)
     elif name == "TargetedGame":
         words = _for_generators(record, people)
     elif name == "PropertyGame":
-        words = [OTHER_SHARE, *_less_shown(access)]
+        words = [OTHER_SHARE, *_less_shown(worth)]
     elif name in ("ModelMembershipGame", "ModelAttributeGame"):
-        words = [*_for_models(record, exposed), *_less_shown(access)]
+        words = [*_for_models(record, exposed), *_less_shown(worth)]
     else:
         words = []
     return [Action(one, ()) for one in words if one]
@@ -70,15 +73,15 @@ def _for_models(record: AuditRecord, exposed: Sequence[ExposedRecords]) -> list[
     such = ", ".join(f"{key}={value!r}" for key, value in less.items())
     return [
         f"{LESS_BY_HEART} Here, such as {name}({such})." if such else LESS_BY_HEART,
-        fewer_members(exposed_members(exposed)),
+        whole_model_words(exposed) or fewer_members(exposed_members(exposed)),
         "Train on more records.",
     ]
 
 
-def _less_shown(access: object) -> list[str]:
+def _less_shown(worth: Sequence[str]) -> list[str]:
     return [
-        f'{KEEP_PARAMETERS} That is access="scores".' if access == "parameters" else "",
-        f'{CLASSES_ONLY} That is access="labels".' if access != "labels" else "",
+        f'{KEEP_PARAMETERS} That is access="scores".' if "parameters" in worth else "",
+        f'{CLASSES_ONLY} That is access="labels".' if "scores" in worth else "",
     ]
 
 

@@ -1,7 +1,7 @@
 """The most exposed records of a release or model, and how slices of its records fare."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Real
 
@@ -36,6 +36,7 @@ _TITLES = {
     "false_positive_rate_high": "At most",
     "privacy_risk": "Risk",
 }
+_RISK_ENDS = ("privacy_risk_low", "privacy_risk_high")
 _RATES = (
     ("AUC", "auc", False),
     ("Advantage", "advantage", False),
@@ -83,9 +84,8 @@ def records_csv(exposed: Iterable[ExposedRecords]) -> str:
 
 def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
     # Who it is stands in one column; whether a member, in its own.
-    twice = {"record", "source", *({"row"} if "id" in exposed.table else ())}
-    shown = exposed.table.head(MOST_RECORDS)[[n for n in exposed.table if n not in twice]]
-    about = [name for name in shown.columns if name not in _TITLES]
+    twice = {"record", "source", *_RISK_ENDS, *({"row"} if "id" in exposed.table else ())}
+    about = [name for name in exposed.table if name not in {*_TITLES, *twice}]
     first = [name for name in about if not name.startswith(("released_row", "agrees_on", VALUE))]
     order = [*first, *_TITLES, *(name for name in about if name not in first)]
     by_slice = exposed.slices
@@ -100,10 +100,7 @@ def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
         shows_nearest="agrees_on" in order,
         shows_told="told" in order,
         ranks_members_last=exposed.ranks_members_last,
-        rows=tuple(
-            tuple(_cell(name, value) for name, value in zip(order, row, strict=True))
-            for row in shown[order].itertuples(index=False, name=None)
-        ),
+        rows=_rows(exposed.table.head(MOST_RECORDS), order),
         slice_columns=("Records", "Members", "Others", *(title for title, _, _ in _RATES)),
         slices=tuple(_slice(row) for row in by_slice.to_dict("records")),
     )
@@ -113,8 +110,23 @@ def _per_class(top: pd.DataFrame, order: list[str]) -> tuple[tuple[Cell, ...], .
     """The most exposed members of each class, where there are classes and not too many."""
     if top.empty or top["class"].nunique() > MOST_CLASSES:
         return ()
-    rows = top[order].itertuples(index=False, name=None)
-    return tuple(tuple(_cell(n, v) for n, v in zip(order, row, strict=True)) for row in rows)
+    return _rows(top, order)
+
+
+def _rows(table: pd.DataFrame, order: list[str]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(
+        tuple(_risk(row) if name == "privacy_risk" else _cell(name, row[name]) for name in order)
+        for row in table.to_dict("records")
+    )
+
+
+def _risk(row: dict[Hashable, float]) -> Cell:
+    value, low, high = (row[name] for name in ("privacy_risk", *_RISK_ENDS))
+    return (
+        Cell("–", kind="text")
+        if math.isnan(value)
+        else estimate_cell(Estimate(value, low, high), share=True)
+    )
 
 
 def _risks(exposed: ExposedRecords, number: int) -> PageFigure:
@@ -168,9 +180,9 @@ def _distribution(exposed: ExposedRecords, number: int) -> PageFigure:
 def _cell(name: str, value: object) -> Cell:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Cell("–", kind="text")
-    if name in ("false_positive_rate", "false_positive_rate_high", "privacy_risk"):
+    if name in ("false_positive_rate", "false_positive_rate_high"):
         rate = float(str(value))
-        return Cell(percent(rate, 0 if name == "privacy_risk" else 2), sort=sortable(rate))
+        return Cell(percent(rate, 2), sort=sortable(rate))
     if isinstance(value, (bool, str)) or not isinstance(value, Real):
         return Cell({"True": "yes", "False": "no"}.get(str(value), str(value)), kind="text")
     number = float(value) + 0.0  # no minus before a zero

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from tapas.results import MOST_RECORDS, AuditRecord, ExposedRecords, People
+from tapas.results import MOST_RECORDS, AuditRecord, ExposedRecords, Findings, People, leak
 
 __all__ = [
     "CLASSES_ONLY",
@@ -26,11 +26,33 @@ __all__ = [
     "first_of_the_map",
     "less_by_heart",
     "rows_to_take_out",
+    "strongest_attack",
     "telling_column",
+    "whole_model_words",
+    "worth_hiding",
 ]
 
 _FEW = 5  # people named in advice
+_MOST = 0.5  # of the members: where so many are exposed, leaving some out helps nobody else
 _RARE = 0.05  # of the private records: what more of them share makes nobody stand out
+
+# Attacks on models that read no more than this of what is shown.
+READ_LABELS = {"RuleBasedMIA", "LabelOnlyMIA", "LabelOnlyAIA", "ImputationAIA"}
+READ_SCORES = {
+    "BlackBoxMIA",
+    "CalibratedLossMIA",
+    "CertaintyMIA",
+    "ConfidenceAIA",
+    "ConfidenceMIA",
+    "EntropyMIA",
+    "LiRA",
+    "LossMIA",
+    "ModifiedEntropyMIA",
+    "PropertyClassifier",
+    "QuantileMIA",
+    "RMIA",
+    "RehearsedMIA",
+}
 
 # Parameters with which models of scikit-learn learn less by heart, by what their names hold.
 _LESS: dict[str, dict[str, object]] = {
@@ -75,6 +97,40 @@ class Action:
 def less_by_heart(model: str) -> dict[str, object] | None:
     """Parameters with which a model of this class learns less by heart; None if none are known."""
     return next((change for name, change in _LESS.items() if name in model), None)
+
+
+def strongest_attack(findings: Findings) -> str:
+    """The label of the attack by which a leak is shown; empty where nothing ran."""
+    best = findings.best
+    if best is None:
+        return ""
+    told = best if leak(best.shared)[0] > 0 or findings.surest is None else findings.surest
+    return told.own.attack
+
+
+def worth_hiding(findings: Findings, shown: object) -> list[str]:
+    """What of "parameters" and "scores" is shown and read by the strongest attack, or may be.
+
+    What that attack does not read can be kept back without taking anything from it.
+    """
+    name = strongest_attack(findings).partition("(")[0]
+    if shown == "labels" or name in READ_LABELS:
+        return []
+    kept = shown == "parameters" and name not in READ_SCORES  # one's own may read anything
+    return ["parameters", "scores"] if kept else ["scores"]
+
+
+def whole_model_words(exposed: Sequence[ExposedRecords]) -> str:
+    """That leaving records out would not do, where most members are exposed for certain."""
+    risks = [one.table.loc[one.table["member"], "privacy_risk_low"] for one in exposed]
+    number, certain = sum(map(len, risks)), sum(int((one > 0.5).sum()) for one in risks)
+    if not number or certain < _MOST * number:
+        return ""
+    return (
+        f"To leave the most exposed records out would not do: the model as a whole leaks. Of "
+        f"{number:,} members in exposure.csv {certain:,} have a risk above 50 % for certain, so "
+        f"change how it is trained, or what it shows."
+    )
 
 
 def fewer_members(people: Sequence[object]) -> str:

@@ -47,6 +47,7 @@ def sentences(findings: Findings) -> list[str]:
         _achieved(findings.best, _guessed_from_files(findings)),
         _beside_inputs(findings, findings.best),
         _size(findings),
+        _without_result(findings),
         _certified(findings),
     ]
     if findings.record.claim is not None:
@@ -335,6 +336,21 @@ def _missed_of_records(findings: Findings) -> str:
         f"With as many records an attack whose AUC is {rounded(area)} would have been found "
         "about nine times in ten; less, or a leak of few records, may have been missed."
     )
+
+
+def _without_result(findings: Findings) -> str:
+    """Attacks that a budget, a time limit or a crash kept from any result."""
+    found: dict[str, str] = {}
+    for subject in findings.record.audited:
+        mine = (one.own for one in findings.audited if one.own.subject == subject.name)
+        judged = {facts.attack for facts in mine}
+        for crash in subject.crashes:
+            if crash.attack not in judged:
+                found.setdefault(crash.attack, f"{crash.attack} gave no result ({crash.message})")
+    if not found:
+        return ""
+    they = "it" if len(found) == 1 else "they"
+    return f"{'; '.join(found.values())}: what {they} would have found is not known."
 
 
 def _certified(findings: Findings) -> str:

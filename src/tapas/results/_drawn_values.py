@@ -16,7 +16,8 @@ def drawn_values_words(question: Mapping[str, Any]) -> list[str]:
     if weights is None:
         return [
             f"The values of “{column}” that targets have are drawn with equal probabilities, "
-            "however common they are in the table (goal.attribute.distribution states others)."
+            "however common they are in the table (goal.attribute.distribution, in Python "
+            "distribution, states others)."
         ]
     named = values if values is not None and len(values) == len(weights) else [""] * len(weights)
     said = ", ".join(

@@ -12,7 +12,7 @@ from tapas.errors import ConfigError
 from tapas.results._estimate import estimate
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.results._measures import MEASURES, Measure
-from tapas.results._privacy_risk import privacy_risk
+from tapas.results._privacy_risk import privacy_risk, risk_limits
 from tapas.results._worlds import Worlds
 from tapas.stats import simultaneous_upper_limits
 
@@ -111,7 +111,7 @@ def exposure_table(
     per
         A column of `about`, such as the class: keep that many rows of each value of it.
     confidence
-        Of ``false_positive_rate_high``.
+        Of ``false_positive_rate_high``, and of the interval of ``privacy_risk``.
 
     Returns
     -------
@@ -122,11 +122,15 @@ def exposure_table(
         come before non-members of the same score. ``false_positive_rate_high`` is its upper end:
         with that confidence those of all records hold together (a Berk-Jones band), so that a share
         of 0 among few non-members is not taken for none. ``privacy_risk`` is the probability of
-        membership that follows from the score, at even odds (`privacy_risk`).
+        membership that follows from the score, at even odds (`privacy_risk`), between
+        ``privacy_risk_low`` and ``privacy_risk_high``, which hold for all records together as long
+        as a higher score speaks no less for a member (`tapas.stats.rising_limits`).
     """
     if summary.scores is None:
         raise ConfigError("an exposure table needs scores, and this attack gave none")
     scores, members = summary.scores, summary.labels.astype(bool)
+    risks = privacy_risk(scores, members)
+    risk_low, risk_high = risk_limits(scores, members, risks, confidence)
     others = np.sort(scores[~members])
     above = len(others) - np.searchsorted(others, scores, side="left")
     table = pd.DataFrame(
@@ -139,7 +143,9 @@ def exposure_table(
             "false_positive_rate_high": simultaneous_upper_limits(
                 len(others), confidence=confidence
             )[above],
-            "privacy_risk": privacy_risk(scores, members),
+            "privacy_risk": risks,
+            "privacy_risk_low": risk_low,
+            "privacy_risk_high": risk_high,
         }
     )
     if about is not None:

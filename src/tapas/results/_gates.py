@@ -11,6 +11,7 @@ from tapas.results._claims import ClaimOutcome
 from tapas.results._constant import unseen_targets
 from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
 from tapas.results._findings import Findings, shared_by_audited
+from tapas.results._gate_remedies import at_few_false_alarms
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
     LabelInferenceAttackSummary,
@@ -173,12 +174,26 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
     if not ends:
         return _undecided(gate, "nothing was measured")
     worst = _deciding(ends, gate)
-    remedy = "more trials are needed" if more else _NO_MORE_TRIALS
-    if gate.metric == "epsilon":
-        remedy = _ONE_SIDED
     if worst.low > gate.at_most and worst.is_of_inputs:
         return _of_inputs(gate, worst)
+    remedy = "" if worst.is_decided(gate) else _remedy(gate, worst, more)
     return _outcome(gate, worst.low, worst.high, worst.where, _hindrance(record), remedy)
+
+
+def _remedy(gate: Gate, worst: "_Ends", more: bool) -> str:
+    """What would decide a limit that is open."""
+    if gate.metric == "epsilon":
+        return _ONE_SIDED
+    found = None
+    if gate.metric == "tpr_at_fpr":
+        found = at_few_false_alarms(
+            worst.facts, lambda facts: _is_decided(_ends(facts, gate), gate)
+        )
+    return found or ("more trials are needed" if more else _NO_MORE_TRIALS)
+
+
+def _is_decided(ends: tuple[float, float] | None, gate: Gate) -> bool:
+    return ends is not None and (ends[0] > gate.at_most or ends[1] <= gate.at_most)
 
 
 def _hindrance(record: AuditRecord) -> str:
@@ -187,7 +202,7 @@ def _hindrance(record: AuditRecord) -> str:
         return "the mechanism failed too often"
     crashes = sum(len(subject.crashes) for subject in record.audited)
     if crashes:
-        return f"{crashes} attacks crashed"
+        return f"{crashes} attack{'s' * (crashes > 1)} crashed"
     for subject in record.audited:
         unseen = unseen_targets(subject)
         if unseen:
@@ -211,6 +226,10 @@ class _Ends:
         if self.facts.auc_gain is None:
             return False
         return self.facts.least_gain <= 0 or self.facts.split_is_unfit
+
+    def is_decided(self, gate: Gate) -> bool:
+        """Whether the limit lies outside the interval."""
+        return _is_decided((self.low, self.high), gate)
 
     def is_above(self, gate: Gate) -> bool:
         return self.low > gate.at_most and not self.is_of_inputs

@@ -3,7 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["privacy_risk", "risk_histogram"]
+from tapas.stats import rising_limits
+
+__all__ = ["privacy_risk", "risk_histogram", "risk_limits"]
 
 FOLDS = 10
 BINS = 10
@@ -29,6 +31,16 @@ def privacy_risk(scores: ArrayLike, members: ArrayLike) -> np.ndarray:
         judged = part == fold
         risk[judged] = _fitted(values[~judged], inside[~judged], values[judged])
     return _rising(values, risk)
+
+
+def risk_limits(
+    scores: np.ndarray, members: np.ndarray, risks: np.ndarray, confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the intervals of these risks, which hold together; NaN where there are none."""
+    if np.isnan(risks).all():
+        return risks, risks
+    low, high = rising_limits(scores, members, scores, prior=0.5, confidence=confidence)
+    return np.minimum(low, risks), np.maximum(high, risks)
 
 
 def risk_histogram(risks: ArrayLike, members: ArrayLike) -> dict[str, list[int]]:

@@ -1,7 +1,8 @@
 """Records whose membership nobody knows: score, probability, false alarms, decision."""
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from tapas._validate import check_probability
 from tapas.errors import ConfigError, TapasWarning
 from tapas.results._rounding import rounded
 from tapas.results._unfit_splits import caution_of_judging
-from tapas.stats import clopper_pearson, simultaneous_upper_limits, venn_abers
+from tapas.stats import clopper_pearson, rising_limits, simultaneous_upper_limits, venn_abers
 
 __all__ = ["JudgedRecords", "judge_records"]
 
@@ -22,18 +23,18 @@ class JudgedRecords:
     Attributes
     ----------
     table : DataFrame
-        One row per record, in the order asked: ``score``; ``member``, the decision;
-        ``probability`` of membership at the stated prior, between ``probability_low`` and
-        ``probability_high``; ``false_alarm_rate``, the share of non-members that score at least as
-        high, with the ends ``false_alarm_rate_low`` and ``false_alarm_rate_high``, which hold for
-        all records together.
+        One row per record, in the order asked: ``id``, where records have names; ``score``;
+        ``member``, the decision; ``probability`` of membership at the stated prior (Venn-Abers),
+        with the ends ``probability_low`` and ``probability_high``; ``false_alarm_rate``, the share
+        of non-members that score at least as high, with the ends ``false_alarm_rate_low`` and
+        ``false_alarm_rate_high``. Either ends hold for all records together.
     attack : str
     prior : float
         Share of members among those asked about, before the attack.
     false_alarms : float
         At most this share of non-members is decided to be members.
     confidence : float
-        Of the ends of false-alarm rates and of the share found.
+        Of the ends of probabilities, of those of false-alarm rates, and of the share found.
     members, non_members : int
         Records of known membership that all this is read off.
     found : (float, float, float)
@@ -52,6 +53,12 @@ class JudgedRecords:
     non_members: int
     found: tuple[float, float, float]
     caution: str = ""
+
+    def called(self, ids: Sequence[object]) -> "JudgedRecords":
+        """The same with the names of the records beside their numbers."""
+        table = self.table.copy()
+        table.insert(1, "id", [str(name) for name in ids])
+        return replace(self, table=table)
 
     def words(self) -> str:
         """What was decided, and what that is worth, in sentences."""
@@ -102,7 +109,9 @@ def judge_records(
         )
     limits = simultaneous_upper_limits(number, confidence=(1 + confidence) / 2)
     above = number - np.searchsorted(others, scores, side="left")
-    probability, low, high = venn_abers(known_scores, members, scores, prior=prior)
+    probability, *_ = venn_abers(known_scores, members, scores, prior=prior)
+    low, high = rising_limits(known_scores, members, scores, prior=prior, confidence=confidence)
+    low, high = np.minimum(low, probability), np.maximum(high, probability)
     table = pd.DataFrame(
         {
             "record": np.arange(len(scores)),

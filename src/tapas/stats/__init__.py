@@ -40,6 +40,7 @@ from tapas.stats._planner import runs_needed, smallest_area, smallest_leak
 from tapas.stats._portfolio import Certificate, certificate
 from tapas.stats._power import audit_power
 from tapas.stats._resampled import percentile_interval, resampled_counts
+from tapas.stats._rising_limits import rising_limits
 from tapas.stats._selection import (
     ThresholdChoice,
     attack_epsilon_high,
@@ -86,6 +87,7 @@ __all__ = [
     "percentile_interval",
     "rank_sum_p_values",
     "resampled_counts",
+    "rising_limits",
     "roc_band",
     "runs_needed",
     "select_threshold",

@@ -135,6 +135,7 @@ class ModelMembershipGame(GameDefaults):
             inputs=self.inputs,
             coins=self.coins,
             trees=self._trees is not None,
+            known=(0, 0) if self.known is None else self.known.of_each_side,
         )
 
     @property

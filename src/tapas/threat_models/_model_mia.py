@@ -31,6 +31,7 @@ from tapas.threat_models._layouts import Layout, Residuals, layout_for
 from tapas.threat_models._model_game import ModelMembershipGame
 from tapas.threat_models._model_records import (
     RecordsLike,
+    are_names,
     check_same_columns,
 )
 from tapas.threat_models._shadow_data import ShadowData
@@ -208,7 +209,7 @@ class ModelMIA(GameThreatModel):
 
     @property
     def _are_named(self) -> bool:
-        return any(list(ids) != list(range(len(ids))) for ids in self.ids)
+        return any(map(are_names, self.ids))
 
     def performance(self, subgroups: Sequence[str] = ()) -> pd.DataFrame:
         """Accuracy on members and on others, and its gap (see `tapas.results.performance_table`).
@@ -240,6 +241,7 @@ class ModelMIA(GameThreatModel):
         *,
         prior: float = 0.5,
         false_alarms: float = 0.05,
+        ids: Sequence[object] | None = None,
     ) -> JudgedRecords:
         """Decide about records whose membership is not known.
 
@@ -257,6 +259,8 @@ class ModelMIA(GameThreatModel):
             Share of members among such records, before the attack.
         false_alarms : float
             At most this share of non-members is decided to be members.
+        ids : sequence, optional
+            What the records are called; the row labels of a data frame by default.
 
         Raises
         ------
@@ -266,12 +270,14 @@ class ModelMIA(GameThreatModel):
         more = self._layout.records(records, "records")
         check_same_columns(more, self._game.candidates.records, "records")
         self.model.codes_of(more.y)
-        self._tell_of_given(more)
+        names = _row_labels(records) if ids is None else ids
+        self._tell_of_given(more, names if are_names(names) else range(len(more)))
         twin = copy.copy(self)
         twin._game = self._game.asking_about(more)
-        return judge_more(self._game, twin, attack, prior, false_alarms)
+        judged = judge_more(self._game, twin, attack, prior, false_alarms)
+        return judged.called(names) if are_names(names) else judged
 
-    def _tell_of_given(self, records: Records) -> None:
+    def _tell_of_given(self, records: Records, names: Sequence[object]) -> None:
         """Say which records nothing need be judged of; refuse where there are no others."""
         given = np.flatnonzero(np.isin(records.row_keys(), self._given))
         if not len(given):
@@ -283,9 +289,11 @@ class ModelMIA(GameThreatModel):
                 f"{those} are {known}: of these it is known, so that there is nothing to judge. "
                 f"Ask about other records"
             )
+        first = listing([names[int(row)] for row in given], 5, show=str)
+        first += "" if are_names(names) else ", counted from 0"
         warnings.warn(
-            f"{those} ({listing(given.tolist(), 5)}, counted from 0) are {known}: of these it is "
-            f"known, and what is judged of them means nothing",
+            f"{those} ({first}) are {known}: of these it is known, and what is "
+            f"judged of them means nothing",
             TapasWarning,
             stacklevel=3,
         )

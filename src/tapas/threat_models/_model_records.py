@@ -52,6 +52,11 @@ def _inputs(X: Any, name: str) -> Any:
     return found
 
 
+def are_names(labels: Sequence[object]) -> bool:
+    """Whether labels say more than the place of each record."""
+    return list(labels) != list(range(len(labels)))
+
+
 def check_same_columns(records: Records, reference: Records, name: str) -> None:
     """Refuse records whose columns differ from those of the members."""
     if records.is_frame != reference.is_frame or records.columns != reference.columns:

@@ -105,6 +105,7 @@ class ObservedGame(GameDefaults):
             training=self.rounds("train"),
             test=1,
             auxiliary=self.reference is not None,
+            known=(0, 0) if self.known is None else self.known.of_each_side,
         )
 
     @cached_property

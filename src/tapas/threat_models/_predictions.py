@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -23,6 +23,7 @@ from tapas.results import JudgedRecords
 from tapas.threat_models._inputs_alone import told_by_inputs
 from tapas.threat_models._judging import judge_more
 from tapas.threat_models._model_game import ModelMembershipGame
+from tapas.threat_models._model_records import are_names
 from tapas.threat_models._prediction_files import Predictions, from_frame, read_predictions
 from tapas.threat_models._repeated_answers import answer_keys
 
@@ -106,6 +107,8 @@ class PredictionsMIA(GameThreatModel):
         some of which are negative logits; what may be either is refused.
     label : str
         Display name of the model.
+    ids : sequence, optional
+        What the records are called; the row labels of a data frame in `from_frame`.
 
     Attributes
     ----------
@@ -133,8 +136,10 @@ class PredictionsMIA(GameThreatModel):
         seed: int | None = None,
         outputs: str | None = None,
         label: str = "recorded model",
+        ids: Sequence[object] = (),
     ) -> None:
         super().__init__(n_jobs=1)
+        self.ids = ids
         given = Predictions.checked(
             scores, labels, members, classes, reference_scores, reference_members, outputs
         )
@@ -218,7 +223,9 @@ class PredictionsMIA(GameThreatModel):
     ) -> "PredictionsMIA":
         """Take a table as `read` does; `where` is how messages and results call it."""
         found = from_frame(frame, member, label, where, outputs)
-        return cls._of(found, known_share, seed, Path(where).name)
+        made = cls._of(found, known_share, seed, Path(where).name)
+        made.ids = frame.index.tolist()
+        return made
 
     @classmethod
     def _of(
@@ -273,8 +280,8 @@ class PredictionsMIA(GameThreatModel):
             raise SchemaError("members is missing for no record: there is nothing to judge")
         more = self._everyone.take(self._unknown)
         judged = judge_more(self._game, self._with(more), attack, prior, false_alarms)
-        table = judged.table.assign(record=self._unknown)
-        return replace(judged, table=table)
+        judged = replace(judged, table=judged.table.assign(record=self._unknown))
+        return judged.called(self._names(self._unknown)) if are_names(self.ids) else judged
 
     def _with(self, more: Records) -> "PredictionsMIA":
         twin = copy.copy(self)
@@ -282,5 +289,14 @@ class PredictionsMIA(GameThreatModel):
         return twin
 
     def judged_records(self) -> pd.DataFrame:
-        """Who is judged: ``row`` (in what was given), ``class``, ``predicted``, ``correct``."""
-        return self._game.about_judged()
+        """Who is judged: ``row`` (in what was given), ``class``, ``predicted``, ``correct``.
+
+        And ``id``, where records have names.
+        """
+        about = self._game.about_judged()
+        if are_names(self.ids):
+            about.insert(2, "id", self._names(about["row"]))
+        return about
+
+    def _names(self, rows: Iterable[int]) -> list[str]:
+        return [str(self.ids[row]) for row in rows]
