@@ -34,6 +34,7 @@ from tapas.errors import (
 from tapas.game import TableBriefing
 from tapas.generators import Bootstrap
 from tapas.report import AuditPage
+from tapas.report._page_tables import control_words
 from tapas.results import (
     Findings,
     Gate,
@@ -392,6 +393,7 @@ def test_a_holdout_of_another_period_shows_no_leak_and_decides_nothing() -> None
     assert "do not come from one distribution" in said
     assert "without the release" in said
     assert "the model" not in said
+    assert control_words(found).startswith("As members and non-members do not come from one")
 
 
 def test_a_leak_is_found_where_the_sides_are_alike() -> None:

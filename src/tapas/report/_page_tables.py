@@ -11,6 +11,7 @@ from tapas.report._page_words import strength_words
 from tapas.results import (
     LEAKY_CONTROL,
     MEASURES,
+    UNFIT_SPLIT,
     AuditRecord,
     Finding,
     Findings,
@@ -172,6 +173,8 @@ def control_rows(findings: Findings) -> list[tuple[str, tuple[Cell, ...]]]:
 def control_words(findings: Findings) -> str:
     """Return what the controls say about the audited results."""
     found = findings.control_leaks
+    if any(one.own.split_is_unfit for one in findings.all):
+        return f"As {UNFIT_SPLIT}, controls show neither where the scale begins nor where it ends."
     if max(found.values(), default=0.0) <= 0:
         return (
             "No attack succeeded against any control for certain. If one of them is known to leak, "
