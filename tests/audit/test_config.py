@@ -212,6 +212,14 @@ def test_a_small_file_becomes_an_audit_with_controls(tmp_path: Path) -> None:
     assert len(record.subjects[0].summaries) == 2
 
 
+def test_controls_are_attacked_about_some_of_many_targets(tmp_path: Path) -> None:
+    data = {"sample": "census", "rows": 200, "targets": {"random": 60}}
+    audited, *others = built(tmp_path, data=data).subjects
+    many, *few = ([*one.threat_model.game.target_labels] for one in (audited, *others))
+    assert len(many) == 60
+    assert few == [many[::3], many[::3]]
+
+
 def test_no_copy_of_a_target_stays_in_the_data(tmp_path: Path) -> None:
     rows = "colour,size\n" + "red,1.5\n" * 3 + "".join(f"blue,{i}.25\n" for i in range(20))
     (tmp_path / "t.csv").write_text(rows)

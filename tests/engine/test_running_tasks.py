@@ -184,8 +184,9 @@ def test_jobs_are_counted_from_the_cores() -> None:
 class Clock:
     """Time that passes only where a task says so."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, waiting: int = 0) -> None:
         self.now = 0.0
+        monkeypatch.setattr("tapas.engine._tasks.PROCESSES.count_waiting", lambda: waiting)
         monkeypatch.setattr("tapas.engine._tasks.time.perf_counter", lambda: self.now)
         monkeypatch.setattr("tapas.engine._tasks.Workers.count", lambda workers: 2)
         monkeypatch.setattr("tapas.engine._tasks._run_in_processes", self._note)
@@ -196,13 +197,21 @@ class Clock:
 
 
 @pytest.mark.parametrize(
-    ("first", "others", "here"),
-    [(2.0, 0.001, 1000), (0.001, 0.001, 1000), (0.001, 0.02, 9), (5.0, 5.0, 2)],
+    ("first", "others", "waiting", "here"),
+    [
+        (2.0, 0.001, 0, 1000),
+        (0.001, 0.001, 0, 1000),
+        (0.001, 0.02, 0, 9),
+        (5.0, 5.0, 0, 2),
+        (0.001, 0.001, 1, 1000),
+        (0.001, 0.0016, 2, 95),
+        (0.001, 0.0004, 2, 1000),
+    ],
 )
 def test_processes_are_started_for_what_is_long_and_not_for_a_slow_start(
-    first: float, others: float, here: int, monkeypatch: pytest.MonkeyPatch
+    first: float, others: float, waiting: int, here: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = Clock(monkeypatch)
+    clock = Clock(monkeypatch, waiting)
 
     def task(key: int) -> int:
         clock.now += first if key == 0 else others

@@ -39,6 +39,9 @@ _MECHANISMS = {
 }
 
 
+FEW_TARGETS = 25  # of controls
+
+
 def generator_subjects(config: AuditFile, names: Names) -> Built:
     """Every generator of the file, and the controls, under one threat model."""
     parts = config.generator or []
@@ -56,7 +59,10 @@ def generator_subjects(config: AuditFile, names: Names) -> Built:
 
     def subject(generator: Generator, part: GeneratorPart, name: str, control: bool) -> Subject:
         box = _MECHANISMS[config.knowledge.mechanism](generator, part.records or records)
-        model = _threat_model(config, names, knowledge, drawn, box)
+        # Where the scale begins and ends, few people show; canaries are one run together.
+        fewer = control and config.goal.canaries is None
+        asked = drawn.fewer(FEW_TARGETS) if fewer else drawn
+        model = _threat_model(config, names, knowledge, asked, box)
         return Subject(model, name, role="control" if control else "audited")
 
     subjects = [

@@ -1,6 +1,6 @@
 """Whose privacy is tested: targets taken out of the private table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +34,11 @@ class Drawn:
     targets: TabularDataset
     rest: TabularDataset
     copies: int
+
+    def fewer(self, number: int) -> "Drawn":
+        """The same with at most so many targets, evenly chosen in their order."""
+        every = -(-len(self.targets) // number)
+        return replace(self, targets=self.targets.take(range(0, len(self.targets), every)))
 
 
 def draw_targets(whole: TabularDataset, config: AuditFile, names: Names) -> Drawn:

@@ -142,6 +142,10 @@ class Processes:
         self._idle: list[OwnProcess] = []
         self._busy: set[OwnProcess] = set()
 
+    def count_waiting(self) -> int:
+        """How many wait for work."""
+        return len(self._idle)
+
     def borrow(self) -> OwnProcess:
         """One that nobody uses."""
         with self._lock:

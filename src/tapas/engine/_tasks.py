@@ -31,6 +31,7 @@ from tapas.engine._progress import Progress, Silent
 from tapas.errors import ConfigError, ReproducibilityWarning, TapasError
 
 WORTH_STARTING_PROCESSES = 3.0  # seconds of serial work left
+WORTH_SENDING = 0.5  # the same where processes wait for work
 WORTH_FORECASTING = 0.15  # seconds of work that such a forecast rests on
 SECONDS_PER_CHUNK = 0.5
 
@@ -146,10 +147,16 @@ def run_tasks(
                 raise
         return
     if not workers.isolated and (workers.n_jobs is None or workers.count() == 1):
-        patience = WORTH_STARTING_PROCESSES if workers.count() > 1 else None
-        remaining = _run_here(task, remaining, deliver, patience, options)
+        remaining = _run_here(task, remaining, deliver, _patience(workers.count()), options)
     if remaining:
         _run_in_processes(workers.count(), task, remaining, deliver, options)
+
+
+def _patience(count: int) -> float | None:
+    """How many seconds of work this process does by itself."""
+    if count == 1:
+        return None
+    return WORTH_SENDING if PROCESSES.count_waiting() >= count else WORTH_STARTING_PROCESSES
 
 
 def _run_here(
