@@ -409,6 +409,19 @@ def test_a_leak_is_found_where_the_sides_are_alike() -> None:
     assert found.surest is not None
 
 
+def test_a_game_about_fewer_records_is_about_some_of_the_same() -> None:
+    private, released, holdout = periods(4, 300, 0.0)
+    game = ObservedMIA(released, private, holdout, seed=0)
+    few = game.fewer(80)
+    assert few.judged_records().equals(game.judged_records().head(80))
+    assert len(few.game.known) == 80
+    assert few.game.reference is game.game.reference
+    copied = judged(few.with_release(private), ClosestDistanceMIA())
+    assert len(copied) == 80
+    assert copied.auc == 1
+    assert game.fewer(10**6).judged_records().equals(game.judged_records())
+
+
 def test_what_records_alone_tell_is_asked_once_whatever_the_release() -> None:
     private, released, holdout = periods(2, 200, 0.5)
     game = ObservedMIA(released, private, holdout, seed=0)

@@ -19,6 +19,8 @@ from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError, TapasError, TapasWarning
 from tapas.threat_models import ObservedAIA, ObservedMIA
 
+FEW_RECORDS = 4_000  # judged of controls, and as many known
+
 
 def release_subjects(config: AuditFile, names: Names) -> Built:
     """The releases, and controls as large as the first, made from the private table."""
@@ -54,9 +56,9 @@ def release_subjects(config: AuditFile, names: Names) -> Built:
     subjects = [Subject(game, part.label or released.label)]
     subjects += [Subject(game.with_release(table), table.label) for table in others]
     if config.with_controls:
-        made = _control_tables(private, len(released), config.seed)
+        made, fewer = _control_tables(private, len(released), config.seed), game.fewer(FEW_RECORDS)
         subjects += [
-            Subject(game.with_release(table), name, role="control") for name, table in made.items()
+            Subject(fewer.with_release(table), name, role="control") for name, table in made.items()
         ]
     given = [private, holdout, released, *others, *([] if reference is None else [reference])]
     facts: dict[str, Plain] = {

@@ -38,6 +38,9 @@ class Gathered(Protocol):
     def __len__(self) -> int:
         """How many records there are."""
 
+    def take(self, rows: np.ndarray, /) -> Self:
+        """Some of these records."""
+
     def splice(self, other: Self, rows: np.ndarray) -> Self:
         """Some of these records followed by those of another, without labels of their own."""
 
@@ -63,6 +66,15 @@ class Candidates(Generic[Records_]):
 
     def __len__(self) -> int:
         return len(self.members)
+
+    def first(self, number: int) -> Self:
+        """So many of them, which their order does not choose by anything."""
+        return replace(
+            self,
+            records=self.records.take(np.arange(min(number, len(self)))),
+            members=self.members[:number],
+            rows=self.rows[:number],
+        )
 
     @property
     def of_each_side(self) -> tuple[int, int]:

@@ -264,6 +264,15 @@ class ObservedMIA(GameThreatModel):
         twin._game = replace(self._game, release=release)
         return twin
 
+    def fewer(self, number: int) -> Self:
+        """The same game about at most so many of the judged records, and as many known ones."""
+        game = self._game
+        twin = copy.copy(self)
+        twin.remember_in(Ledger())
+        known = None if game.known is None else game.known.first(number)
+        twin._game = replace(game, known=known, candidates=game.candidates.first(number))
+        return twin
+
     def turned(self) -> Self | None:
         """The same game where known records are judged, and judged ones known."""
         game = self._game
