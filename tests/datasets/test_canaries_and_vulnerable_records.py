@@ -171,6 +171,14 @@ def test_the_fast_search_is_exact_where_no_record_has_near_neighbours() -> None:
     assert most_isolated(dataset, 30).tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("rows", [7, 127, 128, 129, 260, 4000])
+def test_the_fast_search_is_exact_for_tables_of_every_size(rows: int) -> None:
+    """Smaller than a block of sorted rows, one row more, and so many that blocks are not enough."""
+    dataset = load_sample("clinic", rows=rows, seed=rows)
+    expected = np.argsort(-record_isolation(dataset), kind="stable")[:3]
+    assert most_isolated(dataset, 3).tolist() == expected.tolist()
+
+
 def test_among_copies_the_first_are_taken() -> None:
     dataset = load_sample("census", rows=1, seed=3).take([0] * 900)
     assert most_isolated(dataset, 3).tolist() == [0, 1, 2]

@@ -8,11 +8,14 @@ from tapas._validate import check_count
 from tapas.datasets._cells import Cells
 from tapas.datasets._columns import MISSING_CODE
 from tapas.datasets._encoding import EncodedTable, numeric_width
+from tapas.datasets._sorted_blocks import closeness_in_blocks
 from tapas.datasets._tabular import TabularDataset
 from tapas.errors import RecordError
 
 _PAIRS_AT_ONCE = 1 << 20
 _OTHERS_AT_ONCE = 1 << 13
+_FEW = 4  # times as many as are asked for: of so few all distances are known at once
+_WORTH_ANOTHER = 2 / 3  # of the rows, where sorting all of them again still drops many
 _ROUNDING = 1e-5  # more than products of single precision err by, for each column
 
 
@@ -70,34 +73,44 @@ def _candidates(vectors: np.ndarray, k: int, neighbours: int) -> np.ndarray:
     alive = _without_copies(
         vectors @ drawn.random(vectors.shape[1], dtype=np.float32), k, neighbours
     )
-    cells = Cells(vectors, drawn)
+    bar = _Bar(vectors, k, neighbours)
+    at_least, before = np.full(len(vectors), -np.inf, dtype=np.float32), np.inf
+    while _FEW * k < len(alive) < _WORTH_ANOTHER * before:
+        before = len(alive)
+        found = closeness_in_blocks(vectors, alive, neighbours, drawn)
+        at_least[alive] = np.maximum(at_least[alive], found)
+        alive = bar.kept(alive, at_least[alive])
+    if len(alive) <= _FEW * k:
+        return alive
+    cells = Cells(vectors, int(2 * np.sqrt(len(alive))), drawn)
     closest = np.full((len(vectors), neighbours), -np.inf, dtype=np.float32)
-    rounding = _ROUNDING * float(vectors[0] @ vectors[0])
-    known: dict[int, float] = {}
-    order, start, stop = cells.first[alive], 0, 1
-    while len(alive) > 2 * k and start < len(cells):  # of so few all distances are known at once
-        for some, others in cells.visits(order[:, start:stop]):
+    start, stop = 0, 1
+    while len(alive) > _FEW * k and start < len(cells):
+        for some, others in cells.visits(cells.nearest(alive)[:, start:stop]):
             rows = alive[some]
             found = _closest(vectors[rows], vectors[others], rows, others, neighbours)
             closest[rows] = _merged(closest[rows], found)
         start, stop = stop, 2 * stop
         if k * len(cells) < len(alive) * start:  # a bar costs less than another round without
-            at_least = closest[alive].mean(axis=1, dtype=float)
-            likely = alive[np.argsort(at_least, kind="stable")[: 2 * k]]
-            kept = at_least <= _bar(vectors, likely, k, neighbours, known) + rounding
-            alive, order = alive[kept], order[kept]
-        if order.shape[1] < stop:
-            order = cells.nearest(alive)
+            alive = bar.kept(alive, closest[alive].mean(axis=1, dtype=float))
     return alive
 
 
-def _bar(
-    vectors: np.ndarray, rows: np.ndarray, k: int, neighbours: int, known: dict[int, float]
-) -> float:
-    """What the closeness of `k` records does not exceed; adds that of `rows` to the known."""
-    fresh = np.array([row for row in rows if int(row) not in known], dtype=int)
-    known |= zip(fresh.tolist(), _closeness(vectors, fresh, neighbours, np.float32), strict=True)
-    return sorted(known.values())[k - 1]
+class _Bar:
+    """What the closeness of the `k` most isolated records does not exceed, as far as is known."""
+
+    def __init__(self, vectors: np.ndarray, k: int, neighbours: int):
+        self._vectors, self._k, self._neighbours = vectors, k, neighbours
+        self._rounding = _ROUNDING * float(vectors[0] @ vectors[0])
+        self._known: dict[int, float] = {}
+
+    def kept(self, rows: np.ndarray, at_least: np.ndarray) -> np.ndarray:
+        """The rows that may be among them, by closenesses that theirs are not below."""
+        likely = rows[np.argsort(at_least, kind="stable")[: 2 * self._k]]
+        fresh = np.array([row for row in likely if int(row) not in self._known], dtype=int)
+        found = _closeness(self._vectors, fresh, self._neighbours, np.float32)
+        self._known |= zip(fresh.tolist(), found, strict=True)
+        return rows[at_least <= sorted(self._known.values())[self._k - 1] + self._rounding]
 
 
 def _without_copies(keys: np.ndarray, k: int, neighbours: int) -> np.ndarray:
