@@ -1,6 +1,6 @@
 """Whole audits: threat models x attacks x sizes, checked, run, stopped and resumed."""
 
-from tapas.audit._audit import Audit, Subject
+from tapas.audit._audit import Audit
 from tapas.audit._build import audit_from_values, build_audit, load_audit
 from tapas.audit._check import CheckReport
 from tapas.audit._config import AuditFile, audit_file_schema, read_audit_file
@@ -9,6 +9,7 @@ from tapas.audit._forecast import Forecast
 from tapas.audit._judging import judge_file
 from tapas.audit._replaying import ReplayedTrial, replay_run
 from tapas.audit._stopping import StopEarly
+from tapas.audit._subject import Subject
 from tapas.audit._verifying import repair_run, verify_run
 
 __all__ = [

@@ -6,30 +6,24 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from tapas._files import seen_from_here
 from tapas._provenance import provenance
 from tapas._spec import Plain, digest_of, spec_of
 from tapas._validate import check_count
-from tapas.audit._about_records import about_records
-from tapas.audit._about_targets import about_targets
+from tapas.audit._about_subject import Judged, about_subject
 from tapas.audit._check import CheckReport, check_names, check_subject
 from tapas.audit._default_attacks import default_attacks
 from tapas.audit._evidence import EVIDENCE, evidence_of
-from tapas.audit._exposure_map import exposure_map
 from tapas.audit._forecast import Forecast
-from tapas.audit._learning_curves import learning_curves
-from tapas.audit._left_out import left_out
-from tapas.audit._nearness import copies, counts_copies, nearness
-from tapas.audit._other_half import other_half
-from tapas.audit._rare_columns import rare_columns
+from tapas.audit._nearness import counts_copies
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._run_progress import RunProgress
-from tapas.audit._shares import property_shares
 from tapas.audit._stopping import Stop, StopEarly, tested_until
+from tapas.audit._subject import Subject
 from tapas.audit._subject_run import SubjectRun
 from tapas.compat import AttackDoors, GameThreatModel, as_attack
 from tapas.engine import Progress, Workers, log_failure
@@ -39,7 +33,6 @@ from tapas.results import (
     AuditedSubject,
     AuditRecord,
     Claim,
-    ExposureMap,
     Gate,
     LabelInferenceAttackSummary,
     constant_scores,
@@ -55,36 +48,6 @@ _FOR_ANY_SECRET = (
     "copied_records",
     "dropped_columns",
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """A mechanism, model or release under a threat model, as part of an audit.
-
-    Attributes
-    ----------
-    threat_model : GameThreatModel
-    name : str
-        Display name; that of what is attacked by default.
-    role : {"audited", "control"}
-        Controls (resampled records, independent columns) show where the scale begins and ends.
-    """
-
-    threat_model: GameThreatModel
-    name: str = ""
-    role: Literal["audited", "control"] = "audited"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.threat_model, GameThreatModel):
-            raise ConfigError(
-                f"an audit is about threat models such as TargetedMIA, ModelMIA or ObservedMIA, "
-                f"got {type(self.threat_model).__name__}"
-            )
-
-    @property
-    def label(self) -> str:
-        """Display name: the one given, or that of what is attacked."""
-        return self.name or self.threat_model.subject_label
 
 
 Outcome: TypeAlias = tuple[AuditedSubject, Stop | None, bool, dict[str, Plain] | None]
@@ -429,42 +392,9 @@ class Audit:
         asked = run.num_test
         summaries, stopped, complete = _judged(run, stopping, tell)
         share = 1.0 if stopping is None else stopping.share_of_look(run.num_seen, asked)
-        wanted = (run, summaries, self.subgroups, self.show_values)
-        about = about_records(*wanted)
-        is_generator = about is None and complete and subject.role == "audited"
-        targets = about_targets(*wanted) if is_generator else None
-        performance = model.performance(self.subgroups)
-        shares = property_shares(run)
-        outcome = AuditedSubject(
-            name=subject.label,
-            role=subject.role,
-            summaries=run.seen(summaries, share),
-            failures=tuple(run.failures()),
-            crashes=tuple(run.crashes),
-            trials=run.played(),
-            records=None if about is None else about.to_dict("list"),
-            targets=None if targets is None else targets.to_dict("list"),
-            rare_columns=rare_columns(run, summaries) if is_generator else (),
-            left_out=left_out(model),
-            performance=None if performance is None else performance.to_dict("list"),
-            inputs_are_known=model.inputs_are_known,
-            right_when="" if performance is None else model.right_when,
-            leaves=model.leaves() if subject.role == "audited" else None,
-            shares=shares,
-            exposure=self._exposure(run, subject) if complete else None,
-            nearness=nearness(model) if subject.role == "audited" else None,
-            copies=copies(model) if subject.role == "audited" else None,
-            learning=learning_curves(run) if complete and subject.role == "audited" else (),
-        )
-        if complete and about is not None and subject.role == "audited":
-            half = other_half(run, outcome, self.subgroups, self.show_values)
-            outcome = replace(outcome, other_half=half)
-        return outcome, stopped, complete, evidence_of(subject.label, run)
-
-    def _exposure(self, run: SubjectRun, subject: Subject) -> ExposureMap | None:
-        if self.exposure_map is False or subject.role == "control":
-            return None
-        return exposure_map(run, whole=bool(self.exposure_map))
+        judged = Judged(subject, run, tuple(summaries), complete, share)
+        told = about_subject(judged, self.subgroups, self.show_values, self.exposure_map)
+        return told, stopped, complete, evidence_of(subject.label, run)
 
 
 def _judged(

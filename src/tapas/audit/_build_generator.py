@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from tapas._spec import Plain
 from tapas._validate import listing
-from tapas.audit._audit import Subject
 from tapas.audit._bounds import Limits, declared_bounds
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names, accepts
 from tapas.audit._config_subjects import GeneratorPart
+from tapas.audit._subject import Subject
 from tapas.audit._tables import Tables
 from tapas.audit._targets import Drawn, draw_targets, private_records
 from tapas.compat import GameThreatModel

@@ -1,11 +1,11 @@
 """Audits of releases that somebody else made, from an audit file."""
 
 from tapas._spec import Plain
-from tapas.audit._audit import Subject
 from tapas.audit._build_generator import attribute_values
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
+from tapas.audit._subject import Subject
 from tapas.audit._tables import Tables
 from tapas.audit._targets import draw_targets
 from tapas.compat import GameThreatModel

@@ -11,12 +11,12 @@ from tapas._random import Parts, part_stream
 from tapas._spec import Plain
 from tapas._validate import listing
 from tapas.audit._about_records import check_subgroups
-from tapas.audit._audit import Subject
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
 from tapas.audit._config_questions import AttributePart
 from tapas.audit._config_subjects import EndpointPart, ModelPart
+from tapas.audit._subject import Subject
 from tapas.audit._tables import Tables
 from tapas.audit._targets import draw_targets
 from tapas.compat import GameThreatModel

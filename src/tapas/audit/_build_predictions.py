@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import cast
 
 from tapas._spec import Plain
-from tapas.audit._audit import Subject
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
+from tapas.audit._subject import Subject
 from tapas.audit._tables import Tables
 from tapas.errors import ConfigError, TapasError
 from tapas.threat_models import PredictionsMIA

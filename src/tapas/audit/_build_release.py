@@ -9,11 +9,11 @@ from tapas._random import Parts, part_stream
 from tapas._spec import Plain
 from tapas._validate import listing
 from tapas.audit._about_records import check_subgroups
-from tapas.audit._audit import Subject
 from tapas.audit._build_generator import controls
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
+from tapas.audit._subject import Subject
 from tapas.audit._tables import Tables
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError, TapasError, TapasWarning

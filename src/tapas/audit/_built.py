@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tapas._spec import Plain
-from tapas.audit._audit import Subject
+from tapas.audit._subject import Subject
 
 
 @dataclass(frozen=True, eq=False)
