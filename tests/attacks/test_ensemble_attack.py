@@ -13,7 +13,13 @@ from mixed_tables import (
     seen,
 )
 
-from tapas.attacks import ClosestDistanceMIA, EnsembleAttack, NearnessAttack, SubsetAttack
+from tapas.attacks import (
+    ClosestDistanceMIA,
+    EnsembleAttack,
+    MixedDistance,
+    NearnessAttack,
+    SubsetAttack,
+)
 from tapas.attacks.tables._column_values import ColumnValues
 from tapas.attacks.tables._nearness import STEEPNESS, nearness
 from tapas.audit import Audit
@@ -65,6 +71,16 @@ def test_numbers_that_return_are_near_and_tables_without_any_are_as_before() -> 
     shifted = {name: np.roll(frame[name], n) for n, name in enumerate(frame)}
     mixed = TabularDataset(pd.DataFrame(shifted), released.description)
     assert nearness(released, mixed)[:, 4].min() > nearness(records, mixed)[:, 4].max()
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_where_there_are_numbers_the_mixed_distance_counts_on_a_logarithmic_scale(
+    missing: float,
+) -> None:
+    released, records = mixed_table(40, 1, missing), mixed_table(6, 2, missing)
+    least = MixedDistance()(records, released).min(axis=1)
+    np.testing.assert_allclose(nearness(records, released)[:, 5], -np.log(least + 0.05), rtol=1e-5)
+    assert nearness(released, released)[:, 5] == pytest.approx(-np.log(0.05))
 
 
 def test_an_empty_release_is_near_nobody() -> None:

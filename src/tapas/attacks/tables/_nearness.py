@@ -9,6 +9,7 @@ from tapas.attacks._base import Attack
 from tapas.attacks._masked_targets import table_briefing, with_each_value
 from tapas.attacks._shared_discriminant import SharedScorer, learn_shared
 from tapas.attacks.tables._column_values import ColumnValues
+from tapas.attacks.tables._distances import FittingDistance
 from tapas.datasets import EncodedTable, TabularDataset
 from tapas.game import Board, Briefing, Needs, Release, Samples, ValueObserver
 
@@ -18,6 +19,8 @@ RIDGE = 1e-3
 STEEPNESS = (1.0, 2.0, 4.0)
 PAIRS_AT_ONCE = 1 << 21
 NOWHERE = 25.0  # minus the log-density of a number where nothing was released
+EQUAL = 0.05  # what is nearer counts as hardly nearer
+FURTHEST = 1e6  # from everybody, where nothing was released
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +51,10 @@ class NearnessAttack(Attack):
         released record and of ``log sum over released y of exp(-b distance(target, y))`` for b =
         1, 2, 4, each beside its mean in training releases without the target. The distance is 1
         for each category that differs, and for numbers the difference in standard deviations of
-        the release, at most 1. Where there are numbers, the sum over them of their log-densities
-        in the release (those of `DOMIAS`, column by column) is one more: mechanisms give values
-        that the data had, whatever they put beside them.
+        the release, at most 1. Where there are numbers, two more: the sum over them of their
+        log-densities in the release (those of `DOMIAS`, column by column), for mechanisms give
+        values that the data had, whatever they put beside them; and minus the logarithm of the
+        distance of `ClosestDistanceMIA`, for mechanisms that interpolate come close by many steps.
     Reference
         Our own; see Houssiau et al. (2022), arXiv:2211.06550, and van Breugel et al. (2023).
 
@@ -79,14 +83,21 @@ class NearnessAttack(Attack):
 
 
 def nearness(records: TabularDataset, released: TabularDataset) -> np.ndarray:
-    """Minus the least distance, the log of the density at each width, and that of numbers.
+    """Minus the least distance, the log of the density at each width, and what numbers tell.
 
-    The last is there where the table has numbers, (records, 4 or 5).
+    The last two are there where the table has numbers, (records, 4 or 6).
     """
     whole = _nearness_of_rows(records, released)
     if all(column.is_one_hot for column in released.table.columns):
         return whole
-    return np.concatenate([whole, _familiarity(records, released)[:, None]], axis=1)
+    numbers = np.stack([_familiarity(records, released), _closeness(records, released)], axis=1)
+    return np.concatenate([whole, numbers], axis=1)
+
+
+def _closeness(records: TabularDataset, released: TabularDataset) -> np.ndarray:
+    """Minus the logarithm of the distance to the nearest, by which twice as near is a step."""
+    least = np.minimum(FittingDistance().nearest(records, released), FURTHEST)
+    return -np.log(least + EQUAL).astype(np.float32)
 
 
 def _familiarity(records: TabularDataset, released: TabularDataset) -> np.ndarray:
