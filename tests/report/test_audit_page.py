@@ -313,6 +313,13 @@ def test_what_holds_together_names_the_level_of_this_look_and_every_kind_of_inte
     assert "Accuracies of a model, gaps and ratios hold together" in said
 
 
+def test_a_bound_on_coins_is_not_said_to_share_its_error_between_ways():
+    flipped = record(subject(membership(2.0, dependence="coins")))
+    said = " ".join(holds_together(Findings(flipped), decide(flipped)))
+    assert "Each bound counts right guesses" in said
+    assert "comparisons of pairs" not in said
+
+
 def test_bands_of_the_curves_of_many_values_share_the_error():
     """One curve for each of three values: all bands hold together, as the caption says."""
     page = AuditPage(record(subject(many_valued()))).html()

@@ -4,7 +4,7 @@ from tapas.results._findings import CONFIDENCE, Findings
 from tapas.results._gates import Verdict
 from tapas.results._people import exposed_people
 from tapas.results._rounding import rounded_up
-from tapas.stats import look_share
+from tapas.stats import Dependence, look_share
 
 __all__ = ["holds_together", "look_words"]
 
@@ -68,9 +68,14 @@ def _intervals(findings: Findings, every: str) -> str:
 def _certificates(findings: Findings, every: str) -> str:
     if findings.certificate is None:
         return ""
-    return (
+    said = (
         f"The certified epsilon and the verdict on a claimed one hold over {every} with "
-        f"{_LEVEL} confidence. Each bound shares its part of the error between a threshold and "
+        f"{_LEVEL} confidence."
+    )
+    if all(finding.own.dependence is Dependence.COINS for finding in findings.audited):
+        return f"{said} Each bound counts right guesses and divides its part of the error no more."
+    return (
+        f"{said} Each bound shares its part of the error between a threshold and "
         f"guesses about the most extreme scores, or comparisons of pairs."
     )
 
