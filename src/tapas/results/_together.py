@@ -129,7 +129,7 @@ def _records(findings: Findings) -> str:
     return (
         f"Of single records, the shares of others that score as high hold together with {_LEVEL} "
         f"confidence, the privacy risks too, and so do the intervals of each measure over all "
-        f"slices; these families share nothing with each other."
+        f"slices, whichever attack is the strongest; these families share nothing with each other."
     )
 
 
