@@ -203,3 +203,31 @@ def test_failures_tell_values_of_attributes_too(values: list[str], right: float)
     assert (summary.attack, summary.chance) == (FAILURES, 1 / len(values))
     assert summary.accuracy >= right
     assert decide(record, [Gate("accuracy_gain", 0.05)]).state == "fail"
+
+
+@pytest.mark.filterwarnings("ignore::tapas.errors.TapasWarning")
+@pytest.mark.parametrize("num_train", [0, 40])
+def test_limits_on_guesses_do_not_pass_where_a_failure_tells_the_secret(num_train: int) -> None:
+    """An attack that needs no training never learns what a failure says; an attacker sees it."""
+    threat_model = TargetedMIA(
+        AuxiliaryDataKnowledge(DATA.drop_records([0]), num_training_records=20, seed=0),
+        DATA.get_records([0]),
+        BlackBoxKnowledge(CrashesFor(1.0, 0.0), 5),
+        generate_pairs=False,
+        seed=1,
+    )
+    attack = ClosestDistanceMIA(criterion=("threshold", 0.0))
+    record = Audit(threat_model, [attack], num_train, 60, max_failures=200).run(n_jobs=1)
+    metrics = ("accuracy", "advantage", "recall", "precision")
+    outcomes = decide(record, [Gate(metric, 0.6) for metric in metrics]).outcomes
+    # No guess was positive, so that there is no precision.
+    assert [outcome.state for outcome in outcomes] == ["fail"] * 3 + ["inconclusive"]
+    failed = len(record.subjects[0].failures)
+    assert f"{failed} trials without a score count as guessed" in outcomes[0].words
+
+
+def test_failures_that_hang_on_nothing_widen_limits_on_guesses_a_little() -> None:
+    record = _record(CrashesFor(0.05, 0.05))
+    (outcome,) = decide(record, [Gate("accuracy", 0.7)]).outcomes
+    assert outcome.state == "pass"
+    assert record.subjects[0].failures

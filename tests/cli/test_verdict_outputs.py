@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tapas.cli._outputs import verdict_values, write_json, write_junit
+from tapas.report import AuditPage
 from tapas.results import (
     MEASURES,
     AuditedSubject,
@@ -69,3 +70,12 @@ def test_every_fact_is_in_the_json(tmp_path) -> None:
 def test_nothing_that_ran_is_an_error_even_beside_a_claim(tmp_path) -> None:
     suite = junit(record(summaries=(), claim=Claim(1.0)), tmp_path)
     assert suite.get("errors") == "1"
+
+
+def test_the_json_says_what_page_and_terminal_say() -> None:
+    """Without limits its words were "no gates were set", whatever leaked or could be missed."""
+    found = record(strength=0.0)
+    said = verdict_values(found, decide(found))["sentences"]
+    assert said == AuditPage(found).words
+    assert said[0].startswith("No leak shown")
+    assert any("A smaller one may have been missed" in sentence for sentence in said)

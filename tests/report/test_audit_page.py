@@ -33,6 +33,7 @@ from tapas.results import (
     append_verdict,
     decide,
     holds_together,
+    performance_table,
     read_history,
     rounded,
     rounded_down,
@@ -288,6 +289,43 @@ def test_the_page_lists_which_statements_hold_together():
     assert "Each gate holds over all 4" in page
     alone = holds_together(Findings(record(subject(membership(2.0)))), decide(found))
     assert "each is made at 95%" in alone[0]
+
+
+def test_what_holds_together_names_the_level_of_this_look_and_every_kind_of_interval():
+    later = record(subject(membership(2.0).sharing(0.1)))
+    first, *_ = holds_together(Findings(later), decide(later))
+    assert "each is made at 99.5%" in first
+    said = " ".join(holds_together(Findings(later), decide(later)))
+    assert "is made at 99.75%" in said  # scores and a certificate share it
+    assert "Bands around ROC curves hold together over the one audited result" in said
+    judged = record(
+        subject(
+            membership(2.0, dependence="one release"),
+            records={"class": ["a", "b"] * 60},
+            performance=performance_table(
+                np.arange(120) % 2, np.arange(120) % 3 % 2, np.arange(120) < 60
+            ).to_dict("list"),
+        )
+    )
+    said = " ".join(holds_together(Findings(judged), decide(judged)))
+    assert "Bands" not in said
+    assert "Of single records, the shares of others that score as high hold together" in said
+    assert "Accuracies of a model, gaps and ratios hold together" in said
+
+
+def test_a_bound_on_coins_is_not_said_to_share_its_error_between_ways():
+    flipped = record(subject(membership(2.0, dependence="coins")))
+    said = " ".join(holds_together(Findings(flipped), decide(flipped)))
+    assert "Each bound counts right guesses" in said
+    assert "comparisons of pairs" not in said
+
+
+def test_bands_of_the_curves_of_many_values_share_the_error():
+    """One curve for each of three values: all bands hold together, as the caption says."""
+    page = AuditPage(record(subject(many_valued()))).html()
+    assert "Bands of all audited results hold together with 95% confidence" in page
+    assert "98.3333 % band" in page
+    assert ": 95 % band" not in page
 
 
 def test_words_follow_the_intervals_that_hold_together_and_say_what_may_be_missed():

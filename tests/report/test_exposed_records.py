@@ -21,6 +21,8 @@ from tapas.results import (
     MIAttackSummary,
     decide,
     exposed_records,
+    exposure_table,
+    slice_metrics,
 )
 from tapas.stats import clopper_pearson
 
@@ -130,7 +132,7 @@ def test_results_and_slices_stand_in_files_beside_the_page(tmp_path) -> None:
     assert (row["precision"], row["recall"]) == (of_class.precision, of_class.recall)
     shown = AuditPage(found).html().partition("<h4>Slices</h4>")[2].partition("</table>")[0]
     assert f"{100 * of_class.precision:.1f}%" in shown
-    low, high = clopper_pearson(round(100 * of_class.recall), 100, 1 - 0.05 / 5)
+    low, high = clopper_pearson(round(100 * of_class.recall), 100, 1 - 0.05 / 5 / 2)
     assert (row["recall_low"], row["recall_high"]) == pytest.approx((low, high))
 
 
@@ -189,3 +191,22 @@ def test_the_risk_of_a_record_stands_with_its_interval() -> None:
     low, high = exposed.table.iloc[0][["privacy_risk_low", "privacy_risk_high"]]
     assert cell.note == between(Estimate(0.9, low, high), share=True)[1]
     assert not any("privacy risk" in name for name in one.columns)
+
+
+def test_what_is_told_of_the_strongest_attack_allows_for_having_picked_it() -> None:
+    """Of six attacks that see nothing one looks good; its slices excluded guessing in 15 %."""
+    rng = np.random.default_rng(0)
+    members = np.arange(200) % 2 == 0
+    draws = [rng.normal(size=200) for _ in range(6)]
+    blind = [
+        MIAttackSummary(members, one > 0, one, "M", f"A{n}", "D", "all", dependence="one release")
+        for n, one in enumerate(draws)
+    ]
+    classes = np.where(np.arange(200) % 3 == 0, "a", "b")
+    (one,) = exposed_records(Findings(record(*blind, records={"class": classes})))
+    picked = next(summary for summary in blind if summary.attack == one.attack)
+    alone = exposure_table(picked, confidence=1 - 0.05 / 6)
+    for end in ("false_positive_rate_high", "privacy_risk_low", "privacy_risk_high"):
+        assert one.table[end].tolist() == pytest.approx(alone[end].tolist())
+    expected = slice_metrics(picked, {"class": classes}, confidence=1 - 0.05 / 6 / 3)
+    assert one.slices["auc_low"].tolist() == pytest.approx(expected["auc_low"].tolist())

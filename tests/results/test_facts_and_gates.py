@@ -206,6 +206,25 @@ def test_scores_that_are_missing_for_members_only_are_a_leak() -> None:
     assert decide(record, [Gate("auc", 0.6)]).state == "fail"
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "advantage", "recall"])
+def test_limits_on_guesses_see_that_scores_are_missing_for_members_only(metric: str) -> None:
+    labels = np.tile([True, False], 200)
+    scores = np.where(labels, np.nan, np.random.default_rng(0).normal(size=400))
+    record = _record(MIAttackSummary(labels, np.zeros(400, bool), scores))
+    assert decide(record, [Gate(metric, 0.6)]).exit_code == 1
+
+
+def test_values_without_scores_count_as_each_value() -> None:
+    values = np.array(["a", "b", "c"])[np.arange(300) % 3]
+    scores = np.zeros((300, 3))
+    scores[values == "c"] = np.nan
+    summary = AIAttackSummary(
+        values, ["a"] * 300, scores, "G", "A", "D", "7", "job", attribute_values=["a", "b", "c"]
+    )
+    (outcome,) = decide(_record(summary), [Gate("accuracy", 0.5)]).outcomes
+    assert outcome.state == "fail"
+
+
 def test_a_record_comes_back_from_its_file(tmp_path: object) -> None:
     record = _record(
         _summary(1.0, groups=np.arange(400) // 2),

@@ -102,3 +102,31 @@ def test_missing_scores_are_told_by_attack_and_a_gate_gives_one_reason() -> None
     assert "Warning: Nans gave no score (NaN) in 7 of 40 trials of G" in words
     (outcome,) = decide(found, [Gate("precision", 0.9)]).outcomes
     assert outcome.words == "precision is not defined for Nans on target 7 (no guess was positive)"
+
+
+def test_a_page_that_contradicts_a_claim_does_not_say_that_nothing_is_settled() -> None:
+    """A bound that holds whenever trials end shows the leak, whatever other intervals show."""
+    labels = np.tile([1, 0], 200)
+    blind = record(np.random.default_rng(0).normal(size=400), labels)
+    for found in (blind, nearly_shown()):
+        ended = replace(found, claim=Claim(0.5), stopped="A contradicted it", contradicted=True)
+        findings = Findings(ended)
+        assert findings.leaks
+        words = " ".join(AuditPage(ended).words)
+        assert words.startswith("Claim contradicted")
+        assert "What shows the leak for certain is the bound that contradicts the claim" in words
+        assert "No attack did reliably better" not in words
+        assert "whether anything leaks" not in words
+
+
+def test_a_claim_that_only_the_certificate_by_itself_contradicts_is_said_to_be_so() -> None:
+    for seed in range(400):
+        labels = np.tile([1, 0], 60)
+        scores = np.random.default_rng(seed).normal(size=120) + 0.4 * labels
+        found = replace(record(scores, labels), claim=Claim(0.0))
+        findings = Findings(found)
+        if findings.claim.state == "contradicted" and not findings.leaks:
+            break
+    words = " ".join(AuditPage(found).words)
+    assert "by itself excludes guessing with 95% confidence, and contradicts the claim" in words
+    assert "would settle whether anything leaks" not in words

@@ -41,6 +41,8 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
     """The verdict as plain values; null stands for a number that is infinite or not defined."""
+    from tapas.report import AuditPage
+
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -49,6 +51,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "state": verdict.state,
         "exit_code": verdict.exit_code,
         "words": verdict.words,
+        "sentences": AuditPage(record).words,
         "stopped": record.stopped,
         "claim": None if verdict.claim is None else _claim(verdict.claim),
         "gates": [

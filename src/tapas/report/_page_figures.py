@@ -12,6 +12,7 @@ from tapas.report._page_svg import inline_svg
 from tapas.report._roc import summary_curves
 from tapas.report._roc_figure import Curve, RocStyle, draw_roc
 from tapas.results import CONFIDENCE, Estimate, Finding, Findings, SummaryFacts, strongest
+from tapas.stats import shared_confidence
 
 __all__ = ["PageFigure", "comparison_figures", "curve_figures", "series_figure"]
 
@@ -157,7 +158,8 @@ def _curves_of(findings: Findings, worst: Finding, name: str) -> PageFigure | No
         == (worst.own.subject, worst.target, worst.attribute)
     ]
     same = sorted(same, key=_strength, reverse=True)
-    curves = [c for r in same for c in summary_curves(r.own.attack, r.summary) if _drawable(c)]
+    by_result = [summary_curves(r.own.attack, r.summary) for r in same]
+    curves = [curve for mine in by_result for curve in mine if _drawable(curve)]
     if not curves:
         return None
     claim = findings.record.claim
@@ -165,13 +167,15 @@ def _curves_of(findings: Findings, worst: Finding, name: str) -> PageFigure | No
     target = f", target {worst.target}" if worst.target else ""
     what = f"ROC curves of attacks on {worst.own.subject}{target}"
     pictures = []
+    # A secret of several values has a curve for each.
+    level = shared_confidence(findings.shared_confidence, max(map(len, by_result)))
     refusal = next((r.own.dependence.band_refusal for r in same), None)
     for log_log in (False, True):
         style = RocStyle(
             eff_epsilon=outline,
             delta=0.0 if claim is None else claim.delta,
             log_log=log_log,
-            confidence=findings.shared_confidence,
+            confidence=level,
         )
         kind = "logarithmic" if log_log else "linear"
         figure = draw_roc(curves[:_MOST_CURVES], style)

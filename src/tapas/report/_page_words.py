@@ -267,6 +267,11 @@ def _size(findings: Findings) -> str:
             "Over all thresholds the attacks are not shown to do better than guessing, but where "
             "they are surest they are right too often for chance."
         )
+    if findings.shown_by_claim:
+        return (
+            "What shows the leak for certain is the bound that contradicts the claim: other "
+            "intervals, which hold beside it, are too wide."
+        )
     if best.shared.split_is_unfit:
         what = best.shared.what
         return f"Neither a leak of the {what} nor its absence can be shown with this split."
@@ -290,6 +295,11 @@ def nearly_words(findings: Findings) -> str:
     by_scores = findings.nearly == "scores"
     what = strength_measure(best.shared) if by_scores else "certificate"
     more = "records" if findings.covers_records else "trials"
+    if findings.claim.state == "contradicted":
+        return (
+            f"The certificate by itself excludes guessing with {_LEVEL} confidence, and "
+            f"contradicts the claim. Where all ways to show a leak share the error, none does."
+        )
     return (
         f"The {what} by itself excludes guessing with {_LEVEL} confidence, but not when the error "
         f"is shared between all ways to show a leak: more {more} would settle whether anything "

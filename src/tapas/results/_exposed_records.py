@@ -7,7 +7,7 @@ import pandas as pd
 
 from tapas.results._audited_subject import SUBGROUP, VALUE, AuditedSubject
 from tapas.results._exposure import exposure_table, slice_metrics
-from tapas.results._findings import CONFIDENCE, Finding, Findings
+from tapas.results._findings import Finding, Findings
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.stats import shared_confidence
 
@@ -22,6 +22,8 @@ _PER_CLASS, _MOST_CLASSES = 3, 100
 @dataclass(frozen=True, eq=False)
 class ExposedRecords:
     """The records that were judged, by the strongest attack on one subject.
+
+    Intervals allow for having picked that attack out of all audited results.
 
     Attributes
     ----------
@@ -68,7 +70,8 @@ def exposed_records(findings: Findings) -> list[ExposedRecords]:
             scored.sort(key=lambda summary: summary.attack != attack)
         if subject.records and scored and len(scored[0]) == _number(subject):
             shown = bool(findings.record.question.get("show_values"))
-            one = _exposed(subject, scored[0], shown)
+            # The attack was picked out of all audited results.
+            one = _exposed(subject, scored[0], shown, findings.shared_confidence)
             found.append(replace(one, ranks_members_last=one.attack in last))
     return found
 
@@ -92,15 +95,18 @@ def _scored_records(finding: Finding) -> BinaryLabelInferenceAttackSummary | Non
 
 
 def _exposed(
-    subject: AuditedSubject, summary: BinaryLabelInferenceAttackSummary, show_values: bool
+    subject: AuditedSubject,
+    summary: BinaryLabelInferenceAttackSummary,
+    show_values: bool,
+    confidence: float,
 ) -> ExposedRecords:
     about = pd.DataFrame(dict(subject.records or {}))
     wanted = [name for name in about if name in _SLICED_BY or name.startswith(SUBGROUP)]
     columns = [name for name in wanted if _tells_parts(name, about[name])]
-    level = shared_confidence(CONFIDENCE, 1 + sum(about[name].nunique() for name in columns))
+    level = shared_confidence(confidence, 1 + sum(about[name].nunique() for name in columns))
     # The subgroup of a record is a value of it.
     hidden = [] if show_values else [name for name in about if name.startswith(SUBGROUP)]
-    table = _with_other_half(subject, summary, about.drop(columns=hidden))
+    table = _with_other_half(subject, summary, about.drop(columns=hidden), confidence)
     table.insert(0, "rank", range(1, len(table) + 1))
     return ExposedRecords(
         subject=subject.name,
@@ -118,14 +124,17 @@ def _of_other_half(subject: AuditedSubject) -> BinaryLabelInferenceAttackSummary
 
 
 def _with_other_half(
-    subject: AuditedSubject, summary: BinaryLabelInferenceAttackSummary, about: pd.DataFrame
+    subject: AuditedSubject,
+    summary: BinaryLabelInferenceAttackSummary,
+    about: pd.DataFrame,
+    confidence: float,
 ) -> pd.DataFrame:
     """The exposure of the judged, and of those that the attacker learnt from where it is known."""
     others, half = _of_other_half(subject), subject.other_half
     if others is None or half is None:
-        return exposure_table(summary, about)
+        return exposure_table(summary, about, confidence=confidence)
     told = pd.DataFrame(dict(half.records or {}))
-    level = shared_confidence(CONFIDENCE, 2)
+    level = shared_confidence(confidence, 2)
     halves = [
         exposure_table(
             one, columns.reindex(columns=about.columns).assign(told=known), confidence=level

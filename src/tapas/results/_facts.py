@@ -15,6 +15,7 @@ from tapas.results._label_inference import (
     LabelInferenceAttackSummary,
 )
 from tapas.results._measures import LOW_FPR, MEASURES, Measure
+from tapas.results._without_score import ways_of_guessing
 from tapas.results._worlds import Worlds
 from tapas.stats import Dependence
 
@@ -145,7 +146,29 @@ class SummaryFacts:
         return self._known[fact]
 
     def either_way(self, fact: str) -> Estimate | None:
-        """The same of an attacker who may turn every guess round, if that tells him more."""
+        """The same of an attacker who may turn every guess round, if that tells him more.
+
+        Trials without a score count as guessed in every way, which share the error: that there is
+        no release, or no score, is seen too.
+        """
+        measure = self._at(fact)
+        ways = self._ways_of_guessing if measure.of_guesses else (self,)
+        found = [one._turned_too(fact) for one in ways]
+        if found[0] is None or len(found) == 1:
+            return found[0]
+        known = [one for one in found if one is not None]
+        ends = ((one.value, one.low, one.high) for one in known)
+        return Estimate(*map(max, zip(*ends, strict=True)))
+
+    @cached_property
+    def _ways_of_guessing(self) -> "tuple[SummaryFacts, ...]":
+        ways = ways_of_guessing(self.summary)
+        if len(ways) == 1:
+            return (self,)
+        level = stats.shared_confidence(self.confidence, len(ways))
+        return tuple(replace(self, summary=one, confidence=level, _known={}) for one in ways)
+
+    def _turned_too(self, fact: str) -> Estimate | None:
         found, measure = self.measured(fact), self._at(fact)
         both = of_both_ways(measure, self.summary, self.confidence)
         if found is None or both is not None:

@@ -194,7 +194,15 @@ class Findings:
     @property
     def found_over_all(self) -> bool:
         """Whether some attack did so over all trials or records."""
-        return self.shown_by_scores or self.shown_by_certificate
+        return self.shown_by_scores or self.shown_by_certificate or self.shown_by_claim
+
+    @property
+    def shown_by_claim(self) -> bool:
+        """Whether a bound that holds whenever trials end does, by contradicting the claim.
+
+        It has an error of its own, of which no other statement spends a part.
+        """
+        return self.record.claim is not None and self.record.contradicted
 
     @cached_property
     def ways(self) -> int:

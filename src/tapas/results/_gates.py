@@ -27,6 +27,7 @@ from tapas.results._unfit_splits import (
     unfit_splits,
     unfit_words,
 )
+from tapas.results._without_score import trials_without_score
 from tapas.stats import shared_confidence
 
 __all__ = ["GateOutcome", "Verdict", "decide", "dropped_columns", "gate_title"]
@@ -149,21 +150,14 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
     ends, undefined, more = [], "", False
     for subject in record.audited:
         for summary in judged_summaries(subject):
-            about = f"target {summary.target_id}"
-            where = f"{summary.attack} on {'all records' if summary.target_id == 'all' else about}"
             facts = facts_within(record, subject, summary, confidence=confidence, fpr=gate.fpr)
-            interval = _ends(facts, gate)
+            interval, where = _ends(facts, gate), _whose(summary)
             if interval is None:
                 undefined = (
                     undefined or f"{gate.metric} is not defined for {where} {_why(gate, summary)}"
                 )
                 continue
-            if gate.metric == "accuracy" and facts.accuracy_gain is not None:
-                where += f"; {100 * facts.chance:.3g}% without the release: limit accuracy_gain"
-            if gate.metric == "precision":
-                where += f"; {100 * facts.positive_share:.3g}% of the trials are positive"
-            if gate.metric == "epsilon" and facts.epsilon is not None and facts.epsilon.conditions:
-                where += f"; {facts.epsilon.conditions}"
+            where += _conditions(facts, gate)
             more |= not summary.dependence.is_by_record
             ends.append(_Ends(*interval, where, facts))
     unfit = [end for end in ends if end.facts.split_is_unfit]
@@ -178,6 +172,26 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
         return _of_inputs(gate, worst)
     remedy = "" if worst.is_decided(gate) else _remedy(gate, worst, more)
     return _outcome(gate, worst.low, worst.high, worst.where, _hindrance(record), remedy)
+
+
+def _whose(summary: LabelInferenceAttackSummary) -> str:
+    about = "all records" if summary.target_id == "all" else f"target {summary.target_id}"
+    return f"{summary.attack} on {about}"
+
+
+def _conditions(facts: SummaryFacts, gate: Gate) -> str:
+    """What must be known to read the interval, if anything."""
+    said, measure = [], _LIMITED.get(gate.metric)
+    if gate.metric == "accuracy" and facts.accuracy_gain is not None:
+        said.append(f"{100 * facts.chance:.3g}% without the release: limit accuracy_gain")
+    if gate.metric == "precision":
+        said.append(f"{100 * facts.positive_share:.3g}% of the trials are positive")
+    if gate.metric == "epsilon" and facts.epsilon is not None and facts.epsilon.conditions:
+        said.append(facts.epsilon.conditions)
+    silent = int(trials_without_score(facts.summary).sum())
+    if silent and measure is not None and measure.of_guesses:
+        said.append(f"{silent:,} trials without a score count as guessed in every way")
+    return "".join(f"; {words}" for words in said)
 
 
 def _remedy(gate: Gate, worst: "_Ends", more: bool) -> str:

@@ -63,6 +63,8 @@ class Measure:
         Whether tables about the records of one release show it as well.
     beside_inputs : bool
         Whether it needs to be known what the inputs alone tell.
+    of_guesses : bool
+        Whether it is made of guesses, and not of scores.
     of_attributes : bool
         Whether it is about guessed values only: of an attribute, or of more than two.
     compares_worlds : bool
@@ -96,6 +98,7 @@ class Measure:
     gate: str | None = None
     of_records: bool = False
     beside_inputs: bool = False
+    of_guesses: bool = False
     of_attributes: bool = False
     compares_worlds: bool = False
     is_share: bool = False
@@ -195,6 +198,7 @@ MEASURES = (
         gate="accuracy",
         is_share=True,
         turns_about=0.5,
+        of_guesses=True,
     ),
     Measure(
         name="accuracy_gain",
@@ -213,6 +217,7 @@ MEASURES = (
         gate="accuracy_gain",
         is_share=True,
         turned=lambda summary, confidence: accuracy_gain_interval(summary, confidence, turned=True),
+        of_guesses=True,
     ),
     Measure(
         name="true_positive_rate",
@@ -222,6 +227,7 @@ MEASURES = (
         interval=_of_worlds(Worlds.rate),
         resampled=lambda counted: counted.true_positive_rate,
         columns=BINARY,
+        of_guesses=True,
     ),
     Measure(
         name="false_positive_rate",
@@ -231,6 +237,7 @@ MEASURES = (
         interval=_of_worlds(Worlds.false_alarms),
         resampled=lambda counted: counted.false_positive_rate,
         columns=BINARY,
+        of_guesses=True,
     ),
     Measure(
         name="mia_advantage",
@@ -246,6 +253,7 @@ MEASURES = (
         fact="advantage",
         gate="advantage",
         turns_about=0.0,
+        of_guesses=True,
     ),
     Measure(
         name="privacy_gain",
@@ -258,6 +266,7 @@ MEASURES = (
         chance=1.0,
         columns=BINARY,
         compares_worlds=True,
+        of_guesses=True,
     ),
     Measure(
         name="auc",
@@ -324,6 +333,7 @@ MEASURES = (
         resampled=lambda counted: counted.balanced_accuracy,
         kinds=ANY,
         columns=VALUES,
+        of_guesses=True,
     ),
     Measure(
         name="macro_auc",
@@ -348,6 +358,7 @@ MEASURES = (
         gate="precision",
         of_records=True,
         is_share=True,
+        of_guesses=True,
     ),
     Measure(
         name="recall",
@@ -361,6 +372,7 @@ MEASURES = (
         gate="recall",
         is_share=True,
         of_records=True,
+        of_guesses=True,
     ),
     _tpr_at(LOW_FPR),
 )

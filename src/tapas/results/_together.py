@@ -4,7 +4,7 @@ from tapas.results._findings import CONFIDENCE, Findings
 from tapas.results._gates import Verdict
 from tapas.results._people import exposed_people
 from tapas.results._rounding import rounded_up
-from tapas.stats import look_share
+from tapas.stats import Dependence, look_share
 
 __all__ = ["holds_together", "look_words"]
 
@@ -15,56 +15,23 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
     The sharing itself is done by `tapas.stats.shared_confidence`, between attacks, targets and
     looks, and by `tapas.stats.certificate` between ways of bounding one epsilon.
     """
-    number = len(findings.audited)
-    if not number:
+    if not findings.audited:
         return []
-    copies = sum(subject.copies is not None for subject in findings.record.audited)
-    level = _percent(CONFIDENCE)
-    each = f"{number} audited results (attacks times targets)"
-    every = "the one audited result" if number == 1 else f"all {each}"
-    made = f"each is made at {_percent(findings.shared_confidence)}"
+    every = _every(findings)
     said = [
-        f"For each measure, the intervals of {every}, and the words about the strongest, "
-        f"hold together with {level} confidence: {made}."
-        + (" So does whether records were copied." if copies else "")
+        _intervals(findings, every),
+        _certificates(findings, every),
+        _ways(findings),
+        _gates(verdict, every),
+        _bands(findings, every),
+        _people(findings),
+        _records(findings),
+        _models(findings),
+        *look_words(findings),
+        _claim_at_every_look(findings),
+        _alone(findings),
     ]
-    if findings.certificate is not None:
-        said.append(
-            f"The certified epsilon and the verdict on a claimed one hold over {every} with "
-            f"{level} confidence. Each bound shares its part of the error between a threshold and "
-            f"guesses about the most extreme scores, or comparisons of pairs."
-        )
-    if findings.ways > 1:
-        highest = any(finding.own.surest for finding in findings.audited)
-        certified = [] if findings.certificate is None else ["the certificate"]
-        ways = [*certified, *(["the highest scores"] if highest else [])]
-        said.append(
-            f"Whether a leak is found at all can be shown by the intervals, or by "
-            f"{' or by '.join(ways)}: for that verdict each is made at "
-            f"{_percent(findings.verdict_confidence)}, so that it holds with {level} confidence."
-        )
-    if verdict.outcomes:
-        levels = ", ".join(sorted({_percent(one.gate.confidence) for one in verdict.outcomes}))
-        said.append(
-            f"Each gate holds over {every} with its own confidence ({levels}); several gates "
-            f"share nothing with each other."
-        )
-    if exposed_people(findings.record):
-        said.append(
-            f"Counts of people by AUC hold together with {level} confidence, those by epsilon too, "
-            f"and so do the p-values of all people and attacks (Holm)."
-        )
-    said += look_words(findings)
-    if findings.record.contradicted:
-        said.append(
-            "The bound that may contradict the claim whenever trials end has a part of the error "
-            "of its own; what else is said has the rest."
-        )
-    said.append(
-        f"In the table of every attack each interval holds on its own with {level} confidence, "
-        f"those of controls among them."
-    )
-    return said
+    return [sentence for sentence in said if sentence]
 
 
 def look_words(findings: Findings) -> list[str]:
@@ -80,5 +47,131 @@ def look_words(findings: Findings) -> list[str]:
     ]
 
 
+def _every(findings: Findings) -> str:
+    number = len(findings.audited)
+    if number == 1:
+        return "the one audited result"
+    return f"all {number} audited results (attacks times targets)"
+
+
+def _intervals(findings: Findings, every: str) -> str:
+    copies = any(subject.copies is not None for subject in findings.record.audited)
+    return (
+        f"For each measure, the intervals of {every}, and the words about the strongest, "
+        f"hold together with {_LEVEL} confidence: each is made at "
+        f"{_percent(findings.at_this_look(findings.shared_confidence))}."
+        + " So does whether records were copied."
+        * copies
+    )
+
+
+def _certificates(findings: Findings, every: str) -> str:
+    if findings.certificate is None:
+        return ""
+    said = (
+        f"The certified epsilon and the verdict on a claimed one hold over {every} with "
+        f"{_LEVEL} confidence."
+    )
+    if all(finding.own.dependence is Dependence.COINS for finding in findings.audited):
+        return f"{said} Each bound counts right guesses and divides its part of the error no more."
+    return (
+        f"{said} Each bound shares its part of the error between a threshold and "
+        f"guesses about the most extreme scores, or comparisons of pairs."
+    )
+
+
+def _ways(findings: Findings) -> str:
+    if findings.ways <= 1:
+        return ""
+    certified = [] if findings.certificate is None else ["the certificate"]
+    highest = any(finding.own.surest for finding in findings.audited)
+    ways = [*certified, *(["the highest scores"] if highest else [])]
+    level = _percent(findings.at_this_look(findings.verdict_confidence))
+    return (
+        f"Whether a leak is found at all can be shown by the intervals, or by "
+        f"{' or by '.join(ways)}: for that verdict each is made at {level}, so that it holds with "
+        f"{_LEVEL} confidence."
+    )
+
+
+def _gates(verdict: Verdict, every: str) -> str:
+    if not verdict.outcomes:
+        return ""
+    levels = ", ".join(sorted({_percent(one.gate.confidence) for one in verdict.outcomes}))
+    return (
+        f"Each gate holds over {every} with its own confidence ({levels}); several gates share "
+        f"nothing with each other."
+    )
+
+
+def _bands(findings: Findings, every: str) -> str:
+    if all(finding.own.dependence.band_refusal for finding in findings.audited):
+        return ""
+    return f"Bands around ROC curves hold together over {every} with {_LEVEL} confidence."
+
+
+def _people(findings: Findings) -> str:
+    found = exposed_people(findings.record)
+    if not found:
+        return ""
+    parts = ", and those over subgroups of people" if any(len(one.parts) for one in found) else ""
+    return (
+        f"Counts of people by AUC hold together with {_LEVEL} confidence, those by epsilon too, "
+        f"and so do the p-values of all people and attacks (Holm). The mean AUC over people "
+        f"allows for having picked the attack{parts}."
+    )
+
+
+def _records(findings: Findings) -> str:
+    told_apart = any(subject.records for subject in findings.record.audited)
+    if not (told_apart and findings.covers_records):
+        return ""
+    return (
+        f"Of single records, the shares of others that score as high hold together with {_LEVEL} "
+        f"confidence, the privacy risks too, and so do the intervals of each measure over all "
+        f"slices, whichever attack is the strongest; these families share nothing with each other."
+    )
+
+
+def _models(findings: Findings) -> str:
+    if not any(subject.performance for subject in findings.record.audited):
+        return ""
+    return (
+        f"Accuracies of a model, gaps and ratios hold together with {_LEVEL} confidence over all "
+        f"records, classes and subgroups."
+    )
+
+
+def _claim_at_every_look(findings: Findings) -> str:
+    if not findings.record.contradicted:
+        return ""
+    return (
+        "The bound that may contradict the claim whenever trials end has a part of the error "
+        "of its own; what else is said has the rest."
+    )
+
+
+def _alone(findings: Findings) -> str:
+    audited = findings.record.audited
+    more = [
+        *(["the exposure map"] if any(one.exposure is not None for one in audited) else []),
+        *(["learning curves"] if any(one.learning for one in audited) else []),
+        *(["shares"] if any(one.shares is not None for one in audited) else []),
+    ]
+    said = (
+        f"In the table of every attack each interval holds on its own with {_LEVEL} confidence, "
+        f"those of controls among them."
+    )
+    if more:
+        said += (
+            f" So does each of {' and of '.join(more)}, which do not allow for earlier looks or "
+            f"for having been picked."
+        )
+    return said
+
+
 def _percent(confidence: float) -> str:
     return f"{100 * confidence:.6g}%"
+
+
+_LEVEL = _percent(CONFIDENCE)
