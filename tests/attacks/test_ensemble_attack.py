@@ -64,6 +64,7 @@ def test_numbers_that_return_are_near_and_tables_without_any_are_as_before() -> 
     cells = ColumnValues.between(released, released)
     logs = cells.log_densities(records, released) + np.log(cells.ranges)[:, None]
     np.testing.assert_allclose(nearness(records, released)[:, 4], logs.sum(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(nearness(records, released)[:, 6:], logs.T, rtol=1e-5)
     marks = ["sex", "ward"]
     assert nearness(records.view(marks), released.view(marks)).shape == (6, 4)
     # Every number of a record comes back, each in another row.
@@ -81,6 +82,14 @@ def test_where_there_are_numbers_the_mixed_distance_counts_on_a_logarithmic_scal
     least = MixedDistance()(records, released).min(axis=1)
     np.testing.assert_allclose(nearness(records, released)[:, 5], -np.log(least + 0.05), rtol=1e-5)
     assert nearness(released, released)[:, 5] == pytest.approx(-np.log(0.05))
+
+
+@pytest.mark.parametrize(("columns", "told"), [(1, 6), (2, 8), (32, 38), (33, 6)])
+def test_of_very_many_numbers_only_the_sum_is_told(columns: int, told: int) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(20, columns))).rename(columns=str)
+    table = TabularDataset.from_dataframe(frame)
+    assert nearness(table.take(range(5)), table).shape == (5, told)
 
 
 def test_an_empty_release_is_near_nobody() -> None:

@@ -19,6 +19,7 @@ RIDGE = 1e-3
 STEEPNESS = (1.0, 2.0, 4.0)
 PAIRS_AT_ONCE = 1 << 21
 NOWHERE = 25.0  # minus the log-density of a number where nothing was released
+MOST_COLUMNS = 32  # of numbers, of which each has a weight of its own
 EQUAL = 0.05  # what is nearer counts as hardly nearer
 FURTHEST = 1e6  # from everybody, where nothing was released
 
@@ -51,8 +52,8 @@ class NearnessAttack(Attack):
         released record and of ``log sum over released y of exp(-b distance(target, y))`` for b =
         1, 2, 4, each beside its mean in training releases without the target. The distance is 1
         for each category that differs, and for numbers the difference in standard deviations of
-        the release, at most 1. Where there are numbers, two more: the sum over them of their
-        log-densities in the release (those of `DOMIAS`, column by column), for mechanisms give
+        the release, at most 1. Where there are numbers, also their log-densities in the release
+        (those of `DOMIAS`), in sum and, of up to 32, column by column, for mechanisms give
         values that the data had, whatever they put beside them; and minus the logarithm of the
         distance of `ClosestDistanceMIA`, for mechanisms that interpolate come close by many steps.
     Reference
@@ -85,13 +86,16 @@ class NearnessAttack(Attack):
 def nearness(records: TabularDataset, released: TabularDataset) -> np.ndarray:
     """Minus the least distance, the log of the density at each width, and what numbers tell.
 
-    The last two are there where the table has numbers, (records, 4 or 6).
+    Of numbers: the sum of their log-densities, minus the log of the mixed distance, and, where
+    they are several, the log-density of each, (records, 4, 6 or more).
     """
     whole = _nearness_of_rows(records, released)
     if all(column.is_one_hot for column in released.table.columns):
         return whole
-    numbers = np.stack([_familiarity(records, released), _closeness(records, released)], axis=1)
-    return np.concatenate([whole, numbers], axis=1)
+    logs = _familiarity(records, released)
+    told = [whole, logs.sum(axis=1, keepdims=True), _closeness(records, released)[:, None]]
+    each = [logs] if 1 < logs.shape[1] <= MOST_COLUMNS else []
+    return np.concatenate([*told, *each], axis=1)
 
 
 def _closeness(records: TabularDataset, released: TabularDataset) -> np.ndarray:
@@ -101,12 +105,12 @@ def _closeness(records: TabularDataset, released: TabularDataset) -> np.ndarray:
 
 
 def _familiarity(records: TabularDataset, released: TabularDataset) -> np.ndarray:
-    """Sum over numbers of the log of their density in the release, in units of its range."""
+    """Log of the density of each number in the release, in units of its range."""
     cells = ColumnValues.between(released, released)
     if len(released) == 0:
-        return np.full(len(records), -NOWHERE * len(cells.ranges), dtype=np.float32)
+        return np.full((len(records), len(cells.ranges)), -NOWHERE, dtype=np.float32)
     logs = cells.log_densities(records, released) + np.log(cells.ranges)[:, None]
-    return logs.sum(axis=0).astype(np.float32)
+    return logs.T.astype(np.float32)
 
 
 def _nearness_of_rows(records: TabularDataset, released: TabularDataset) -> np.ndarray:
