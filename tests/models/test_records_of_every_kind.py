@@ -14,7 +14,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks import RMIA, CertaintyMIA, LabelOnlyMIA, LiRA, LossMIA
+from tapas.attacks import RMIA, CertaintyMIA, LabelOnlyMIA, LiRA, LossMIA, RuleBasedMIA
 from tapas.audit import Audit
 from tapas.errors import IncompatibleAttackError, SchemaError
 from tapas.models import CallableTrainer, Form, as_model
@@ -144,6 +144,9 @@ def test_sparse_records_reach_the_model_as_sparse_rows() -> None:
     function = as_model(asked, [0, 1])
     assert found(function, counts, Y, LossMIA()) == pytest.approx(dense, abs=0.03)
     assert found(model, counts, Y, RMIA(), trainer=model, num_shadows=4) > 0.8
+    of_arrays = scipy.sparse.csr_array(counts)
+    assert found(model, of_arrays, Y, LossMIA()) == found(model, counts, Y, LossMIA())
+    assert found(model, scipy.sparse.csc_array(counts), Y, RMIA(), trainer=model) > 0.8
     record = Audit(_sparse_game(model, counts)).run()
     assert max(facts.auc.value for facts in record_facts(record)) > 0.8
 
@@ -273,6 +276,25 @@ def test_objects_of_other_libraries_are_models() -> None:
 
 
 # -- the libraries themselves, where they are installed --------------------------------------------
+
+
+def test_boosters_of_sparse_records_say_labels() -> None:
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    rows = scipy.sparse.csr_matrix(X)
+    booster = xgboost.train(
+        {"objective": "binary:logistic"}, xgboost.DMatrix(rows[:SIDE], Y[:SIDE])
+    )
+    sides = ((rows[:SIDE], Y[:SIDE]), (rows[SIDE:], Y[SIDE:]))
+    attack = RuleBasedMIA()
+    threat_model = ModelMIA(booster, *sides, access="labels", seed=0)
+    attack.train(threat_model)
+    assert threat_model.test(attack).auc > 0.5
+
+
+def test_what_says_its_classes_need_not_predict() -> None:
+    model = FOREST.fit(X[INSIDE], Y[INSIDE])
+    scorer = SimpleNamespace(classes_=model.classes_, predict_proba=model.predict_proba)
+    assert found(scorer, X, Y, LossMIA()) == found(model, X, Y, LossMIA())
 
 
 def test_boosters_of_xgboost() -> None:

@@ -70,6 +70,7 @@ def as_model(
     if not callable(function):
         function = getattr(obj, "predict", obj)  # networks that have nothing else
     if callable(function):
+        classes = getattr(obj, "classes_", None) if classes is None else classes
         if classes is None:
             raise ConfigError(
                 f"the model ({type(obj).__name__}) does not say what its classes are: wrap it with "
