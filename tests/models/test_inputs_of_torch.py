@@ -105,6 +105,18 @@ def test_modules_of_several_inputs(by_name: bool) -> None:
     with torch.no_grad():
         expected = module(torch.as_tensor(tokens), torch.as_tensor(numbers).float()).softmax(dim=1)
     np.testing.assert_allclose(threat_model.model.predict_proba(rows), expected, atol=1e-6)
+    np.testing.assert_array_equal(threat_model.model.predict(rows), expected.argmax(dim=1))
+    assert len(threat_model.judged_records()) == 40
+
+
+def test_functions_may_return_tensors_that_remember_their_gradients() -> None:
+    layer = torch.nn.Linear(3, 2)
+    rows = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    asked = as_model(lambda X: layer(torch.as_tensor(X)).softmax(dim=1), [0, 1])
+    np.testing.assert_allclose(
+        asked.predict_proba(rows), as_model(layer).predict_proba(rows), atol=1e-6
+    )
+    np.testing.assert_array_equal(asked.predict(rows), as_model(layer).predict(rows))
 
 
 # -- which records a loader gives ------------------------------------------------------------------

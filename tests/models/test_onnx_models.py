@@ -189,6 +189,12 @@ def test_a_model_travels_to_another_process_with_its_file(tmp_path, logistic):
     np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
 
 
+def test_rows_of_another_width_than_the_file_takes_are_refused_with_the_remedy(tmp_path, logistic):
+    model = as_model(_linear_file(tmp_path / "m.onnx", logistic))
+    with pytest.raises(SchemaError, match=r"takes 4 numbers .* given 5.*data\.schema"):
+        model.predict_proba(np.zeros((3, 5)))
+
+
 def test_unusable_files_are_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"must be an \.onnx file"):
         as_model(tmp_path / "model.pkl")

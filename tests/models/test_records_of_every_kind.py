@@ -1,5 +1,6 @@
 """Every kind of record and of model that people have, through the same audit."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,9 +15,9 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks import RMIA, CertaintyMIA, LabelOnlyMIA, LiRA, LossMIA
+from tapas.attacks import RMIA, CertaintyMIA, LabelOnlyMIA, LiRA, LossMIA, RuleBasedMIA
 from tapas.audit import Audit
-from tapas.errors import IncompatibleAttackError, SchemaError
+from tapas.errors import ConfigError, IncompatibleAttackError, SchemaError
 from tapas.models import CallableTrainer, Form, as_model
 from tapas.report import AuditPage
 from tapas.results import AuditRecord, record_facts
@@ -73,6 +74,80 @@ def test_regressors_are_audited_by_their_residuals(outputs: int, frame: bool) ->
 
 def _rank(scores: np.ndarray) -> float:
     return float((scores[INSIDE][:, None] > scores[~INSIDE]).mean())
+
+
+class OfAnyForm:
+    """A regressor of images, of several inputs, of sparse rows or of texts."""
+
+    _estimator_type = "regressor"
+
+    def __init__(self, kind: str) -> None:
+        self.kind, self.forest = kind, RandomForestRegressor(10, random_state=0)
+
+    def _flat(self, data: Any) -> np.ndarray:
+        if self.kind == "images":
+            assert data.shape[1:] == (1, 5)
+            return data[:, 0]
+        if self.kind == "several inputs":
+            return np.column_stack([data["a"], data["b"]])
+        if self.kind == "sparse":
+            assert scipy.sparse.issparse(data)
+            return data.toarray()
+        return np.array([text.split() for text in data], dtype=float)
+
+    def fit(self, data: Any, y: np.ndarray) -> "OfAnyForm":
+        self.forest.fit(self._flat(data), y)
+        return self
+
+    def predict(self, data: Any) -> np.ndarray:
+        return self.forest.predict(self._flat(data))
+
+
+FORMS = {
+    "images": X[:, None],
+    "several inputs": {"a": X[:, :2], "b": X[:, 2:]},
+    "sparse": scipy.sparse.csr_matrix(X),
+    "texts": [" ".join(map(repr, row)) for row in X.tolist()],
+}
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_regressors_of_records_in_any_form_are_audited_by_their_residuals(kind: str) -> None:
+    y = X[:, 0] + RNG.normal(size=2 * SIDE)
+    plain = RandomForestRegressor(10, random_state=0).fit(X[INSIDE], y[INSIDE])
+    model = OfAnyForm(kind).fit(_rows(FORMS[kind], INSIDE), y[INSIDE])
+    expected = found(plain, X, y, LossMIA())
+    assert found(model, FORMS[kind], y, LossMIA()) == pytest.approx(expected, abs=1e-3)
+    trainer = CallableTrainer(lambda data, y, seed: OfAnyForm(kind).fit(data, y))
+    assert found(model, FORMS[kind], y, RMIA(), trainer=trainer, num_shadows=4) > 0.7
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
+def test_boosters_that_predict_counts_are_regressors(library: str, tmp_path: Path) -> None:
+    made = pytest.importorskip(library, reason=f"{library} is not installed")
+    y = np.rint(3 * X[:, 0] + RNG.normal(size=2 * SIDE)).astype(int)
+    if library == "xgboost":
+        booster = made.train({"objective": "reg:squarederror"}, made.DMatrix(X[INSIDE], y[INSIDE]))
+    else:
+        data = made.Dataset(X[INSIDE], y[INSIDE])
+        booster = made.train({"objective": "regression", "verbose": -1}, data)
+    expected = found(booster, X, y, LossMIA())
+    assert expected > 0.55
+    path = tmp_path / {"xgboost": "model.ubj", "lightgbm": "model.txt"}[library]
+    booster.save_model(path)
+    assert found(path, X, y, LossMIA()) == pytest.approx(expected)
+
+
+def test_models_of_whole_numbers_say_that_these_are_no_classes() -> None:
+    y = np.rint(3 * X[:, 0] + RNG.normal(size=2 * SIDE)).astype(int)
+    forest = RandomForestRegressor(10, random_state=0).fit(X[INSIDE], y[INSIDE])
+    asked = SimpleNamespace(predict=forest.predict)
+    with pytest.raises(ConfigError, match=r"_estimator_type = 'regressor'"):
+        found(asked, X, y, LossMIA())
+    asked._estimator_type = "regressor"
+    assert found(asked, X, y, LossMIA()) > 0.7
+    with pytest.raises(SchemaError, match=r"_estimator_type = 'regressor'"):
+        found(as_model(asked, [0, 1]), X, y, LossMIA())
 
 
 def test_pages_say_what_being_right_means_where_numbers_are_predicted() -> None:
@@ -144,6 +219,9 @@ def test_sparse_records_reach_the_model_as_sparse_rows() -> None:
     function = as_model(asked, [0, 1])
     assert found(function, counts, Y, LossMIA()) == pytest.approx(dense, abs=0.03)
     assert found(model, counts, Y, RMIA(), trainer=model, num_shadows=4) > 0.8
+    of_arrays = scipy.sparse.csr_array(counts)
+    assert found(model, of_arrays, Y, LossMIA()) == found(model, counts, Y, LossMIA())
+    assert found(model, scipy.sparse.csc_array(counts), Y, RMIA(), trainer=model) > 0.8
     record = Audit(_sparse_game(model, counts)).run()
     assert max(facts.auc.value for facts in record_facts(record)) > 0.8
 
@@ -275,6 +353,25 @@ def test_objects_of_other_libraries_are_models() -> None:
 # -- the libraries themselves, where they are installed --------------------------------------------
 
 
+def test_boosters_of_sparse_records_say_labels() -> None:
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    rows = scipy.sparse.csr_matrix(X)
+    booster = xgboost.train(
+        {"objective": "binary:logistic"}, xgboost.DMatrix(rows[:SIDE], Y[:SIDE])
+    )
+    sides = ((rows[:SIDE], Y[:SIDE]), (rows[SIDE:], Y[SIDE:]))
+    attack = RuleBasedMIA()
+    threat_model = ModelMIA(booster, *sides, access="labels", seed=0)
+    attack.train(threat_model)
+    assert threat_model.test(attack).auc > 0.5
+
+
+def test_what_says_its_classes_need_not_predict() -> None:
+    model = FOREST.fit(X[INSIDE], Y[INSIDE])
+    scorer = SimpleNamespace(classes_=model.classes_, predict_proba=model.predict_proba)
+    assert found(scorer, X, Y, LossMIA()) == found(model, X, Y, LossMIA())
+
+
 def test_boosters_of_xgboost() -> None:
     xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
     matrix = xgboost.DMatrix(X[INSIDE], label=Y[INSIDE])
@@ -305,6 +402,16 @@ def test_catboost_is_a_model_and_a_trainer() -> None:
     model.fit(X[INSIDE], words[INSIDE])
     assert found(model, X, words, LossMIA()) > 0.6
     assert found(model, X, words, RMIA(), trainer=model, num_shadows=4) > 0.6
+
+
+def test_catboost_with_columns_of_categories_is_a_trainer() -> None:
+    catboost = pytest.importorskip("catboost", reason="catboost is not installed")
+    towns = pd.DataFrame({"town": RNG.choice(["York", "Hull"], 2 * SIDE), "number": X[:, 0]})
+    model = catboost.CatBoostClassifier(
+        iterations=30, verbose=False, allow_writing_files=False, cat_features=["town"]
+    )
+    model.fit(towns[INSIDE], Y[INSIDE])
+    assert found(model, towns, Y, RMIA(), trainer=model, num_shadows=4) > 0.6
 
 
 def test_networks_of_keras_are_models_of_images(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,7 @@
 """Torch modules trained many at once, beside one trained by torch alone."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,8 +9,8 @@ from sklearn.datasets import load_digits
 
 from tapas._random import integer_seed, stream
 from tapas.attacks import RMIA
-from tapas.errors import ConfigError, SchemaError
-from tapas.models import ShapedTrainer, TorchTrainer
+from tapas.errors import ConfigError, MechanismError, SchemaError
+from tapas.models import ShapedTrainer, TorchTrainer, as_model
 from tapas.threat_models import ModelMIA
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -146,6 +148,58 @@ def test_tokens_reach_an_embedding_as_whole_numbers():
     trainer = TorchTrainer(reader, 60, BATCH, RATE, device="cpu")
     model = trainer.train(X, y, rng=rng)
     assert (model.predict(X) == y).mean() > 0.9
+
+
+class Answering(torch.nn.Module):
+    """Answers as libraries of language models do."""
+
+    def __init__(self, way="object"):
+        super().__init__()
+        self.way, self.layer = way, torch.nn.Linear(64, 10)
+
+    def forward(self, images):
+        logits = self.layer(images.flatten(1))
+        return {"tuple": (logits, images), "object": SimpleNamespace(loss=None, logits=logits)}.get(
+            self.way, logits
+        )
+
+
+def test_the_first_output_or_the_logits_of_a_module_are_trained(images):
+    X, y, masks = images
+    for own in (masks, masks & (y != 3)):
+        plain = trained(images, make=lambda: Answering("plain"), masks=own)
+        for way in ("tuple", "object"):
+            models = trained(images, make=lambda way=way: Answering(way), masks=own)
+            np.testing.assert_array_equal(models[0].predict_proba(X), plain[0].predict_proba(X))
+
+
+def test_a_class_of_modules_makes_them(images):
+    made = trained(images, make=Answering)
+    for model, twin in zip(made, trained(images, make=lambda: Answering()), strict=True):
+        np.testing.assert_array_equal(model.predict_proba(images[0]), twin.predict_proba(images[0]))
+
+
+def test_layers_that_cannot_learn_in_lockstep_are_refused_with_the_remedy(images):
+    class Reader(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.reader = torch.nn.LSTM(8, 4, batch_first=True)
+            self.last = torch.nn.Linear(4, 10)
+
+        def forward(self, images):
+            return self.last(self.reader(images.squeeze(1))[0][:, -1])
+
+    with pytest.raises(ConfigError, match="one by one with CallableTrainer"):
+        trained(images, make=Reader)
+
+
+def test_several_inputs_are_refused_with_the_remedy(images):
+    X, y, _ = images
+    sides = [({"a": X[rows], "b": X[rows]}, y[rows]) for rows in (slice(0, 100), slice(100, 200))]
+    model = as_model(lambda given: np.full((len(given["a"]), 10), 0.1), range(10))
+    game = ModelMIA(model, *sides, trainer=TorchTrainer(small_cnn, device="cpu"), num_shadows=4)
+    with pytest.raises(MechanismError, match="several inputs: train with CallableTrainer"):
+        RMIA().train(game)
 
 
 def test_what_cannot_be_trained_is_refused_with_the_remedy(images):

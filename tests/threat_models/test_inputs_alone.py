@@ -187,6 +187,9 @@ def test_gates_on_a_split_of_easy_members_and_hard_others_decide_nothing(tmp_pat
         assert 'type="inconclusive"' in (tmp_path / "v.xml").read_text()
     ungated = Audit(of_another_model(0, 1.2, 0.5), [LossMIA()]).run(n_jobs=1)
     assert AuditPage(ungated).words[0].startswith("Split unfit: ")
+    page = AuditPage(ungated).html()
+    assert "as the two do not come from one distribution, the difference need not be" in page
+    assert "whoever sees whether an answer is right gains" not in page
     assert decide(ungated).exit_code == 0
 
 

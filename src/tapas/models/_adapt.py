@@ -70,11 +70,12 @@ def as_model(
     if not callable(function):
         function = getattr(obj, "predict", obj)  # networks that have nothing else
     if callable(function):
+        classes = getattr(obj, "classes_", None) if classes is None else classes
         if classes is None:
             raise ConfigError(
                 f"the model ({type(obj).__name__}) does not say what its classes are: wrap it with "
                 f"tapas.models.as_model(model, classes=[...]), in the order of its probability "
-                f"columns"
+                f"columns; if it predicts numbers, say so: model._estimator_type = 'regressor'"
             )
         return CallableModel(function, classes, outputs=outputs, batch_size=batch_size)
     raise ConfigError(

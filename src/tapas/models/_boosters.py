@@ -20,6 +20,8 @@ from tapas.models._outputs import as_probabilities
 
 BOOSTER_FILES = {".json": "xgboost", ".ubj": "xgboost", ".txt": "lightgbm"}
 _PROBABILITIES = ("binary:logistic", "multi:softprob", "binary", "multiclass")
+_OF_CLASSES = ("binary:", "multi:")
+_OF_OTHERS = ("multiclassova", "cross_entropy", "reg:logistic", "rank", "lambdarank", "survival:")
 
 
 class Booster(Protocol):
@@ -143,7 +145,7 @@ class BoosterModel(Model):
             raise ConfigError(f"expected a booster of xgboost or lightgbm, got {booster!r}")
         self._booster, objective = found, found.objective
         self._margins = outputs is None and objective not in _PROBABILITIES
-        if self._margins and not objective.startswith(("binary:", "multi:")):
+        if self._margins and not objective.startswith(_OF_CLASSES):
             raise ConfigError(
                 f"the booster was trained for {objective!r}, which does not say how it classifies: "
                 f"say what it predicts (outputs='scores', 'logits' or 'labels')"
@@ -181,6 +183,14 @@ def as_booster(obj: object) -> Booster | None:
         if module is not None and isinstance(obj, module.Booster):
             return kind(obj)
     return None
+
+
+def predicts_no_classes(booster: Booster) -> bool:
+    """Whether it was trained to predict numbers; where a library was told nothing, it is not."""
+    objective = booster.objective
+    return objective not in (*_PROBABILITIES, "none", "custom") and not objective.startswith(
+        (*_OF_CLASSES, *_OF_OTHERS)
+    )
 
 
 def read_booster(path: Path) -> object:

@@ -11,6 +11,7 @@ from tapas.models._access import Access
 from tapas.models._inputs import Inputs
 from tapas.models._model import BATCH_SIZE, Model
 from tapas.models._outputs import OUTPUTS, as_probabilities
+from tapas.models._torch import is_tensor
 from tapas.models._unanswered import refuse_unanswered
 
 
@@ -49,7 +50,7 @@ class CallableModel(Model):
         return getattr(self._function, "__name__", type(self._function).__name__)
 
     def _scores(self, X: Inputs) -> np.ndarray:
-        raw = np.asarray(self._function(X))
+        raw = self._answer_to(X)
         if self._gives_labels(raw):
             raise MechanismError(
                 f"{self.label} returned labels (an array of shape {raw.shape} and type "
@@ -59,7 +60,7 @@ class CallableModel(Model):
         return as_probabilities(raw, self._outputs or "scores", len(self.classes))
 
     def _labels(self, X: Inputs) -> np.ndarray:
-        raw = np.asarray(self._function(X))
+        raw = self._answer_to(X)
         if self._gives_labels(raw):
             return raw
         scores = as_probabilities(raw, self._outputs or "scores", len(self.classes))
@@ -71,6 +72,12 @@ class CallableModel(Model):
         hidden = np.isnan(scores)
         refuse_unanswered(hidden.all(axis=1), X)
         return self.classes[np.where(hidden, -np.inf, scores).argmax(axis=1)]
+
+    def _answer_to(self, X: Inputs) -> np.ndarray:
+        answer = self._function(X)
+        if is_tensor(answer):
+            answer = answer.detach().cpu()
+        return np.asarray(answer)
 
     def _gives_labels(self, raw: np.ndarray) -> bool:
         if self._outputs is not None:

@@ -77,5 +77,13 @@ def class_codes(
             f"{len(strange)} records have classes that the model does not know: "
             f"{listing(pd.unique(labels[strange]).tolist())}, the first in row {strange[0]}. The "
             f"model's classes are {listing(classes.tolist())}"
+            f"{_if_numbers(labels[strange], classes)}"
         )
     return codes
+
+
+def _if_numbers(strange: np.ndarray, classes: np.ndarray) -> str:
+    """What to do where labels may be numbers that a model of one output predicts."""
+    if len(classes) > 2 or strange.dtype.kind not in "iuf":
+        return ""
+    return "; a model that predicts numbers says so: model._estimator_type = 'regressor'"

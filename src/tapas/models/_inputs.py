@@ -1,6 +1,6 @@
 """Inputs of a classifier: an array of numbers, or a data frame."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sized
 from typing import TypeAlias
 
 import numpy as np
@@ -25,6 +25,17 @@ def as_rows(X: Inputs | ArrayLike) -> Inputs:
             f"{rows.shape}; one record x is x[None, :]"
         )
     return rows
+
+
+def number_of(X: object) -> int:
+    """How many records there are, in whatever form: several inputs, sparse rows, texts."""
+    part: Sized = X  # type: ignore[assignment]
+    if isinstance(X, Mapping):
+        part = next(iter(X.values()))
+    elif isinstance(X, tuple):
+        part = X[0]
+    shape: tuple[int, ...] = getattr(part, "shape", ())
+    return shape[0] if shape else len(part)
 
 
 def some_rows(X: Inputs, rows: np.ndarray | slice) -> Inputs:

@@ -75,7 +75,9 @@ class Listing:
 
 
 def _sparse_rows(X: "csr_matrix") -> list[tuple[object, np.ndarray]]:
-    rows = X.tocsr()
+    from scipy.sparse import csr_matrix
+
+    rows = csr_matrix(X)  # sparse arrays give other rows
     place = (np.arange(rows.shape[1]) * 2_654_435_761) % (1 << 32)  # spread over few places
     sign = np.where(place & 1, 1.0, -1.0)
     found = []

@@ -11,7 +11,7 @@ from tapas._validate import check_count, listing
 from tapas.errors import MechanismError, TapasError, ThreatModelError
 from tapas.models._access import Access, AccessError
 from tapas.models._classes import as_classes, class_codes
-from tapas.models._inputs import Inputs, as_rows, some_rows
+from tapas.models._inputs import Inputs, as_rows, number_of, some_rows
 from tapas.models._outputs import sum_tolerance
 from tapas.models._retries import asked_again
 from tapas.models._unanswered import missing_inputs, refuse_unanswered
@@ -77,7 +77,9 @@ class Model(ABC):
 
     def _labels(self, X: Inputs) -> ArrayLike:
         """Predicted class of each row of `X`."""
-        return self.classes[self._checked_scores(X, 0).argmax(axis=1)]
+        about = X if isinstance(X, np.ndarray | pd.DataFrame) else None  # else in a form of its own
+        scores = checked_probabilities(self._scores(X), number_of(X), self.classes, X=about)
+        return self.classes[scores.argmax(axis=1)]
 
     @property
     def label(self) -> str:

@@ -11,6 +11,7 @@ from torch.func import functional_call, vmap
 from tapas._random import integer_seed, preserved_globals, stream
 from tapas.engine import AdamW, repeat_step
 from tapas.errors import ConfigError
+from tapas.models._torch import first_output
 from tapas.models._training_sets import TrainingSets
 from tapas.models._visits import WEIGHTS, Visits, schedule_of, visits_of
 
@@ -42,9 +43,9 @@ class RuledOut(torch.nn.Module):
         super().__init__()
         self.register_buffer("unseen", unseen)
 
-    def forward(self, logits: torch.Tensor) -> torch.Tensor:
+    def forward(self, answer: object) -> torch.Tensor:
         """Logits, minus infinity where a class never was seen."""
-        return logits.masked_fill(self.unseen, -torch.inf)
+        return first_output(answer).masked_fill(self.unseen, -torch.inf)
 
 
 def train_modules(
@@ -68,7 +69,7 @@ def train_modules(
     ]
     pool = _as_taken(inputs, modules[0]).to(how.device)
     _check_logits(modules[0], pool[:1].cpu(), int(codes.max()) + 1)
-    with _repeatable(how.device, integer_seed(stream(seed, STEPS, keys[0]))):
+    with _repeatable(how.device, integer_seed(stream(seed, STEPS, keys[0]))), _advised():
         _descend(modules[0], stacked, pool, torch.from_numpy(codes).to(how.device), visits, how)
     for number, module in enumerate(modules):
         for leaf, trained in zip(_leaves(module), stacked, strict=True):
@@ -103,7 +104,7 @@ def _check_logits(module: torch.nn.Module, record: torch.Tensor, classes: int) -
             "logits"
         )
     with torch.no_grad():
-        shape = tuple(module.eval()(record).shape)
+        shape = tuple(first_output(module.eval()(record)).shape)
     module.train()
     if shape != (1, classes):
         raise ConfigError(
@@ -147,6 +148,20 @@ def _repeatable(device: str, seed: int) -> Iterator[None]:
             torch.set_num_threads(threads)
 
 
+@contextmanager
+def _advised() -> Iterator[None]:
+    """Layers that `torch.func.vmap` cannot stack are told with the remedy."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "vmap" not in str(error) and "Batching rule" not in str(error):
+            raise
+        raise ConfigError(
+            f"torch cannot train copies of this module in lockstep: {error} Train them one by one "
+            f"with CallableTrainer"
+        ) from error
+
+
 def _descend(
     module: torch.nn.Module,
     leaves: list[torch.Tensor],
@@ -162,8 +177,8 @@ def _descend(
     def loss(
         own: list[torch.Tensor], x: torch.Tensor, classes: torch.Tensor, share: torch.Tensor
     ) -> torch.Tensor:
-        logits = functional_call(skeleton, dict(zip(names, own, strict=True)), (x,))
-        lost = torch.nn.functional.cross_entropy(logits, classes, reduction="none")
+        answer = functional_call(skeleton, dict(zip(names, own, strict=True)), (x,))
+        lost = torch.nn.functional.cross_entropy(first_output(answer), classes, reduction="none")
         return (lost * share).sum()
 
     losses = vmap(loss, randomness="different")

@@ -31,7 +31,8 @@ class TorchTrainer(StackTrainer):
     ----------
     module : callable
         Makes an untrained ``torch.nn.Module`` when it is called, which maps records to one logit
-        for each class. Records are given as they are, in their own shape and not standardised.
+        for each class (of several outputs the first is read, of an output object its ``logits``).
+        Records are given as they are, in their own shape and not standardised.
         Its initial weights are drawn from torch's global generator, which is seeded. Layers that
         keep running statistics (batch normalisation) are refused.
     epochs : int
@@ -54,7 +55,8 @@ class TorchTrainer(StackTrainer):
     models_at_once: int = None  # type: ignore[assignment]  # depends on the device
 
     def __post_init__(self) -> None:
-        if not callable(self.module) or hasattr(self.module, "state_dict"):
+        is_network = hasattr(self.module, "state_dict") and not isinstance(self.module, type)
+        if is_network or not callable(self.module):
             raise ConfigError(
                 f"module must be a function or class that makes an untrained torch module, got "
                 f"{self.module!r}"

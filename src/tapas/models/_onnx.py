@@ -244,6 +244,7 @@ def _feeds(inputs: list[_Place], X: Inputs) -> dict[str, np.ndarray]:
     """Arrange records as the file's inputs."""
     if len(inputs) == 1:
         values = X.to_numpy() if isinstance(X, pd.DataFrame) else X
+        _check_width(values, inputs[0])
         return {inputs[0].name: _as_input(values, inputs[0])}
     if isinstance(X, (dict, tuple)):  # several inputs, by name or in order
         parts = X if isinstance(X, dict) else dict(zip([p.name for p in inputs], X, strict=True))
@@ -256,6 +257,17 @@ def _feeds(inputs: list[_Place], X: Inputs) -> dict[str, np.ndarray]:
         values = X[place.name] if named else column_at(X, position)
         feeds[place.name] = _as_input(np.asarray(values)[:, None], place)
     return feeds
+
+
+def _check_width(values: np.ndarray, place: _Place) -> None:
+    """Refuse rows of another width than the file declares."""
+    width = place.shape[1] if len(place.shape) == 2 else None
+    if isinstance(width, int) and values.ndim == 2 and values.shape[1] != width:
+        raise SchemaError(
+            f"the file takes {width} numbers for each record and was given {values.shape[1]}. Of a "
+            f"table it is given a cell for each category: columns of numbers that are read as "
+            f"categories are put right in the schema, others left out (data.schema, data.drop)"
+        )
 
 
 def _as_input(values: np.ndarray, place: _Place) -> np.ndarray:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from tapas._random import integer_seed, seeded_globals
 from tapas.errors import ConfigError, MechanismError
 from tapas.models._access import Access
-from tapas.models._boosters import BOOSTER_FILES, as_booster, read_booster
+from tapas.models._boosters import BOOSTER_FILES, as_booster, predicts_no_classes, read_booster
 from tapas.models._estimators import Classifier, display_name
 from tapas.models._inputs import Inputs
 from tapas.models._model import Model
@@ -60,6 +60,8 @@ class ResidualModel(Model):
         Of each number that is predicted: a residual of this size has probability 1/e.
     several : sequence of ndarray, optional
         Of several classifications: the classes of each, which records carry by their position.
+    form : callable, optional
+        Turns rows into what the predictor takes.
     """
 
     def __init__(
@@ -67,11 +69,13 @@ class ResidualModel(Model):
         predictor: Predictor | Callable[..., ArrayLike] | str | os.PathLike[str],
         scales: np.ndarray,
         several: Sequence[np.ndarray] | None = None,
+        form: Callable[[Inputs], object] | None = None,
     ) -> None:
         super().__init__(CLASSES, access=Access.PARAMETERS)
         self._predictor = _as_predictor(predictor)
         self._scales = np.asarray(scales, dtype=float)
         self._several = several
+        self._form = form
 
     @property
     def label(self) -> str:
@@ -89,10 +93,11 @@ class ResidualModel(Model):
             inputs, targets = X.iloc[:, :width], X.iloc[:, width:].to_numpy(dtype=float)
         else:
             inputs, targets = X[:, :width], X[:, width:]
+        inputs = inputs if self._form is None else self._form(inputs)
         fits = np.exp(-self._residuals(inputs, targets).mean(axis=1))
         return np.column_stack([1.0 - fits, fits])
 
-    def _residuals(self, X: Inputs, targets: np.ndarray) -> np.ndarray:
+    def _residuals(self, X: object, targets: np.ndarray) -> np.ndarray:
         if self._several is not None:
             return self._losses(X, targets)
         found = np.asarray(self._predict(X), dtype=float)
@@ -104,13 +109,13 @@ class ResidualModel(Model):
             )
         return np.abs(found - targets) / self._scales
 
-    def _predict(self, X: Inputs) -> ArrayLike:
+    def _predict(self, X: object) -> ArrayLike:
         if isinstance(self._predictor, (TorchModel, OnnxModel)):
             return self._predictor.raw(X)  # type: ignore[return-value]
         predictor = as_booster(self._predictor) or self._predictor
         return getattr(predictor, "predict", predictor)(X)  # type: ignore[operator]
 
-    def _losses(self, X: Inputs, targets: np.ndarray) -> np.ndarray:
+    def _losses(self, X: object, targets: np.ndarray) -> np.ndarray:
         """-ln of the probability of each true class; a class that was never seen has none."""
         answers = self._predictor.predict_proba(X)  # type: ignore[attr-defined]
         losses = []
@@ -123,11 +128,18 @@ class ResidualModel(Model):
         return np.stack(losses, axis=1)
 
 
+def _read(obj: object) -> object:
+    """The booster of a file, and anything else as it is."""
+    if isinstance(obj, (str, os.PathLike)) and Path(obj).suffix in BOOSTER_FILES:
+        return read_booster(Path(obj))
+    return obj
+
+
 def _as_predictor(obj: object) -> object:
     """What predicts numbers; files are read."""
+    obj = _read(obj)
     if isinstance(obj, (str, os.PathLike)):
-        path = Path(obj)
-        return read_booster(path) if path.suffix in BOOSTER_FILES else OnnxModel(path, CLASSES)
+        return OnnxModel(Path(obj), CLASSES)
     return TorchModel(obj, CLASSES) if is_torch_module(obj) else obj
 
 
@@ -143,11 +155,14 @@ class ResidualTrainer(Trainer):
     scales : ndarray
     classes : tuple of ndarray, or None
         Of several classifications: what the codes stand for.
+    form : callable, or None
+        Turns rows into what is trained on.
     """
 
     trainer: object
     scales: np.ndarray
     classes: tuple[np.ndarray, ...] | None = None
+    form: Callable[[Inputs], object] | None = None
 
     @property
     def label(self) -> str:
@@ -162,18 +177,20 @@ class ResidualTrainer(Trainer):
             inputs, targets = X.iloc[:, :width], X.iloc[:, width:].to_numpy(dtype=float)
         else:
             inputs, targets = X[:, :width], X[:, width:]
+        inputs = inputs if self.form is None else self.form(inputs)
         if self.classes is not None:
             parts = zip(self.classes, targets.T.astype(int), strict=True)
             targets = np.column_stack([classes[codes] for classes, codes in parts])
         elif targets.shape[1] == 1:
             targets = targets[:, 0]
-        return ResidualModel(self._trained(inputs, targets, rng), self.scales, self.classes)
+        fitted = self._trained(inputs, targets, rng)
+        return ResidualModel(fitted, self.scales, self.classes, self.form)
 
     def train_some(self, plan: TrainingPlan, keys: Sequence[int]) -> list[Model]:
         """Train the models with the given numbers; all have the same classes."""
         return [self.train(X, y, rng=rng) for X, y, rng in map(plan.lesson, keys)]
 
-    def _trained(self, X: Inputs, targets: np.ndarray, rng: np.random.Generator) -> Predictor:
+    def _trained(self, X: object, targets: np.ndarray, rng: np.random.Generator) -> Predictor:
         if not isinstance(self.trainer, CallableTrainer):
             return fitted_clone(cast(Classifier, self.trainer), X, targets, rng)
         seed = integer_seed(rng)
@@ -191,7 +208,8 @@ def predicts_numbers(model: object, y: np.ndarray) -> bool:
     """A regressor; or something that knows no classes, beside labels that are no classes."""
     if isinstance(model, Model) or hasattr(model, "predict_proba"):
         return False
-    if is_regressor(model):
+    booster = as_booster(_read(model))
+    if is_regressor(model) or (booster is not None and predicts_no_classes(booster)):
         if y.dtype.kind not in "iufb":
             raise ConfigError(f"{type(model).__name__} predicts numbers, and y holds {y.dtype}")
         return True

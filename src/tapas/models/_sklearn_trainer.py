@@ -1,5 +1,6 @@
 """Shadow models by cloning a scikit-learn estimator."""
 
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,9 +66,7 @@ class SklearnTrainer(Trainer):
         return EncodedModel(SklearnModel(self._fitted(encoding(X), as_labels(y), rng)), encoding)
 
     def _unfitted(self) -> Classifier:
-        from sklearn.base import clone
-
-        return clone(self.estimator)
+        return _cloned(self.estimator)
 
     def _fitted(self, X: Inputs, y: np.ndarray, rng: np.random.Generator) -> Classifier:
         return fitted_clone(self.estimator, X, y, rng)
@@ -77,9 +76,7 @@ def fitted_clone(
     estimator: Classifier, X: Inputs, y: np.ndarray, rng: np.random.Generator
 ) -> Classifier:
     """A clone of an estimator, fitted; every ``random_state`` in it gets a seed of its own."""
-    from sklearn.base import clone
-
-    fitted = clone(estimator)
+    fitted = _cloned(estimator)
     names = sorted(
         name
         for name in fitted.get_params(deep=True)
@@ -89,3 +86,12 @@ def fitted_clone(
     with seeded_globals(integer_seed(rng)):
         fitted.fit(X, y)
     return fitted
+
+
+def _cloned(estimator: Classifier) -> Classifier:
+    from sklearn.base import clone
+
+    try:
+        return clone(estimator)
+    except RuntimeError:  # its constructor copies what it is given, as catboost's does
+        return type(estimator)(**deepcopy(estimator.get_params(deep=False)))

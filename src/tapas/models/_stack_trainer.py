@@ -1,11 +1,13 @@
 """What trainers of stacked networks share."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tapas._validate import check_count
 from tapas.engine import torch_device
-from tapas.errors import ConfigError
+from tapas.errors import ConfigError, SchemaError
 from tapas.models._inputs import Inputs
 from tapas.models._model import Model
 from tapas.models._trainer import Trainer
@@ -40,6 +42,11 @@ class StackTrainer(Trainer):
 
     def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
         """Train one model."""
+        if isinstance(X, Mapping | tuple):
+            raise SchemaError(
+                f"{type(self).__name__} takes one array of records, and these have several inputs: "
+                f"train with CallableTrainer(function), its function(X, y, seed) is given all"
+            )
         return self.train_many(X, y, np.ones((1, len(X)), dtype=bool), rng=rng, n_jobs=1)[0]
 
     def train_many(

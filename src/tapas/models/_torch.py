@@ -90,7 +90,7 @@ class TorchModel(Model):
         try:
             with torch.no_grad():
                 answer = self._module(**named) if named else self._module(*inputs)
-                raw = _first_output(answer).detach().cpu()
+                raw = first_output(answer).detach().cpu()
         finally:
             self._module.train(was_training)
         return (raw.double() if raw.is_floating_point() else raw).numpy()
@@ -102,7 +102,13 @@ def is_torch_module(obj: object) -> "TypeGuard[torch.nn.Module]":
     return torch is not None and isinstance(obj, torch.nn.Module)
 
 
-def _first_output(answer: object) -> "torch.Tensor":
+def is_tensor(obj: object) -> "TypeGuard[torch.Tensor]":
+    """Whether it is a tensor of torch, which is not imported for this."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(obj, torch.Tensor)
+
+
+def first_output(answer: object) -> "torch.Tensor":
     """What a module returns: a tensor, the first of several, or an object with ``logits``."""
     if isinstance(answer, Mapping):
         answer = answer.get("logits", next(iter(answer.values()), None))

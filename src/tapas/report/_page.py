@@ -178,7 +178,9 @@ class AuditPage(Report):
             records=records_tables(self._exposed),
             people=people_figures(self._people),
             people_tables=people_tables(self._people),
-            performance=performance_tables(record.audited),
+            performance=performance_tables(
+                record.audited, {one.own.subject for one in findings.all if one.own.split_is_unfit}
+            ),
             leaves=leaves_tables(record.audited),
             leaves_columns=LEAVES_COLUMNS,
             shares=shares_tables(self._shares),

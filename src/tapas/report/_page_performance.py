@@ -1,6 +1,6 @@
 """How well a model does on the records that it was trained on, and on others."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -44,22 +44,24 @@ def performance_csv(subjects: Sequence[AuditedSubject]) -> str:
     return csv_text(table, ("subject",))
 
 
-def performance_tables(subjects: Sequence[AuditedSubject]) -> list[PerformanceTable]:
-    """The accuracies of every audited model."""
-    return [_table(one) for one in subjects if one.performance]
+def performance_tables(
+    subjects: Sequence[AuditedSubject], unfit: Collection[str] = ()
+) -> list[PerformanceTable]:
+    """The accuracies of every audited model; of those whose split is `unfit`, with a caution."""
+    return [_table(one, one.name in unfit) for one in subjects if one.performance]
 
 
 def _frame(subject: AuditedSubject) -> pd.DataFrame:
     return with_ratio(subject.performance or {})
 
 
-def _table(subject: AuditedSubject) -> PerformanceTable:
+def _table(subject: AuditedSubject, unfit: bool) -> PerformanceTable:
     rows = _frame(subject).to_dict("records")
     whole = rows[0]
     words = (
         f"{subject.name} is right about {percent(whole['train_accuracy'], 1)} of the records it "
         f"was trained on and {percent(whole['test_accuracy'], 1)} of others. "
-        + _gap_words(whole["gap_low"], whole["gap_high"])
+        + _gap_words(whole["gap_low"], whole["gap_high"], unfit)
         + _doubt_words(rows) * (not subject.right_when)
         + f" Right means here: {subject.right_when}." * bool(subject.right_when)
     )
@@ -71,7 +73,12 @@ def _table(subject: AuditedSubject) -> PerformanceTable:
     )
 
 
-def _gap_words(low: float, high: float) -> str:
+def _gap_words(low: float, high: float, unfit: bool) -> str:
+    if unfit and not low <= 0 <= high:
+        return (
+            "They differ for certain, but as the two do not come from one distribution, the "
+            "difference need not be the model's doing."
+        )
     if high < 0:
         return (
             f"It is right about fewer of the former, by at least {rounded_down(-100 * high, 1)}%, "

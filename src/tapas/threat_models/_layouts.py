@@ -139,10 +139,19 @@ class Listed(Rows):
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """Rows that carry what is to be predicted: numbers, or several classes."""
+    """Rows that carry what is to be predicted: numbers, or several classes.
+
+    Attributes
+    ----------
+    scales : ndarray
+    classes : tuple of ndarray, or None
+    laid : Rows
+        How the inputs by themselves are laid out.
+    """
 
     scales: np.ndarray
     classes: tuple[np.ndarray, ...] | None
+    laid: Rows
 
     @property
     def right_when(self) -> str:
@@ -169,8 +178,6 @@ class Residuals:
     def records(self, given: RecordsLike, name: str) -> Records:
         """With what is to be predicted in the last columns."""
         X, y = pair(given, name)
-        if not isinstance(X, pd.DataFrame) and (is_sparse(X) or np.ndim(X) != 2):
-            raise SchemaError(f"{name}: records of a regression must be rows, or a data frame")
         targets = _columns(y)
         if targets.shape[1] != len(self.scales):
             raise SchemaError(
@@ -181,16 +188,29 @@ class Residuals:
             targets = np.column_stack(
                 [pd.Index(classes).get_indexer(pd.Index(part)) for classes, part in parts]
             )
-        laid = with_targets(X, targets.astype(float))
-        return Records(laid, np.full(len(targets), FITS))
+        fits = np.full(len(targets), FITS)
+        inputs = self.laid.records((X, fits), name).X
+        return Records(with_targets(inputs, targets.astype(float)), fits)
 
     def model(self, model: object) -> Model:
         """How well its predictions fit."""
-        return ResidualModel(model, self.scales, self.classes)  # type: ignore[arg-type]
+        return ResidualModel(model, self.scales, self.classes, self._form)  # type: ignore[arg-type]
 
     def trainer(self, trainer: TrainerLike) -> Trainer | None:
         """Trains predictors."""
-        return None if trainer is None else ResidualTrainer(trainer, self.scales, self.classes)
+        if trainer is None:
+            return None
+        return ResidualTrainer(trainer, self.scales, self.classes, self._form)
+
+    @property
+    def _form(self) -> Form | Listing | None:
+        """What turns rows into the inputs as they were."""
+        match self.laid:
+            case Shaped(form=form):
+                return form
+            case Listed(listing=listing):
+                return listing
+        return None
 
 
 def layout_for(model: object, members: RecordsLike) -> Layout:
@@ -198,12 +218,16 @@ def layout_for(model: object, members: RecordsLike) -> Layout:
     if isinstance(members, Records):
         return Rows()
     X, y = pair(members, "members")
-    several = classes_of_several(model)
+    several, laid = classes_of_several(model), _laid_out(X)
     if several is not None:
-        return Residuals(np.ones(len(several)), several)
+        return Residuals(np.ones(len(several)), several, laid)
     if predicts_numbers(model, y):
         spread = np.nanstd(_columns(y).astype(float), axis=0)
-        return Residuals(np.where(spread > 0, spread, 1.0) * SHARE, None)
+        return Residuals(np.where(spread > 0, spread, 1.0) * SHARE, None, laid)
+    return laid
+
+
+def _laid_out(X: object) -> Rows:
     if is_sparse(X) or is_texts(X):
         return Listed(listing=Listing(is_sparse(X)))
     if isinstance(X, (dict, tuple)):
