@@ -2,7 +2,6 @@
 
 from tapas.results._findings import CONFIDENCE, Findings
 from tapas.results._gates import Verdict
-from tapas.results._people import exposed_people
 from tapas.results._rounding import rounded_up
 from tapas.stats import look_share
 
@@ -37,7 +36,8 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
     if findings.ways > 1:
         highest = any(finding.own.surest for finding in findings.audited)
         certified = [] if findings.certificate is None else ["the certificate"]
-        ways = [*certified, *(["the highest scores"] if highest else [])]
+        of_people = ["the mean over people", "the p-values of people"] if findings.people else []
+        ways = [*certified, *(["the highest scores"] if highest else []), *of_people]
         said.append(
             f"Whether a leak is found at all can be shown by the intervals, or by "
             f"{' or by '.join(ways)}: for that verdict each is made at "
@@ -49,7 +49,7 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
             f"Each gate holds over {every} with its own confidence ({levels}); several gates "
             f"share nothing with each other."
         )
-    if exposed_people(findings.record):
+    if findings.people:
         said.append(
             f"Counts of people by AUC hold together with {level} confidence, those by epsilon too, "
             f"and so do the p-values of all people and attacks (Holm)."
