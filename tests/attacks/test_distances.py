@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,9 +8,11 @@ from hypothesis import strategies as st
 from mixed_tables import DESCRIPTION, mixed_table
 
 from tapas.attacks import (
+    ClosestDistanceAIA,
     ClosestDistanceMIA,
     DistanceMetric,
     HammingDistance,
+    LocalNeighbourhoodAttack,
     LpDistance,
     MixedDistance,
 )
@@ -219,3 +223,16 @@ def test_categories_alone_are_compared_by_hamming_by_default():
     x, y = (load_sample("census", 60, seed=seed) for seed in (1, 2))
     expected = HammingDistance().nearest(x, y)
     assert ClosestDistanceMIA().distance.nearest(x, y).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("kind", [ClosestDistanceMIA, ClosestDistanceAIA, LocalNeighbourhoodAttack])
+def test_what_is_no_distance_is_refused_with_how_to_name_one(kind: Any) -> None:
+    others = {"radius": 1} if kind is LocalNeighbourhoodAttack else {}
+    with pytest.raises(ConfigError, match="use: HammingDistance"):
+        kind(distance="HammingDistance", **others)
+
+
+@pytest.mark.parametrize("kind", [LpDistance, MixedDistance])
+def test_what_is_no_table_is_refused_as_a_scale(kind: Any) -> None:
+    with pytest.raises(ConfigError, match="scale must be a TabularDataset"):
+        kind(scale=True)

@@ -173,3 +173,15 @@ def test_marginals_are_weighed_where_the_attacker_has_records_to_compare_with() 
     assert EnsembleAttack(SMALL).members(membership_briefing(targets, held)) == tuple(SMALL)
     seen_by_all = seen(EnsembleAttack(), membership_briefing(targets, held), mixed_table(20))
     assert len(seen_by_all.dtype.names or ()) == 3
+
+
+def test_members_that_learn_one_by_one_are_weighed_where_few_releases_have_one_secret() -> None:
+    members = (ClosestDistanceMIA(), SubsetAttack(number=60))
+    for seed in range(3):
+        game = membership_game(
+            mixed_table(12, seed=9), Bootstrap(), size=20, released=20, seed=seed
+        )
+        record = Audit(game, [EnsembleAttack(members)], 3, 6).run(n_jobs=1)
+        (subject,) = record.subjects
+        assert not subject.crashes
+        assert len(subject.summaries) == 12

@@ -143,3 +143,14 @@ def test_the_schema_knows_attacks_by_name_and_files_without() -> None:
     assert {"type": "string"} in listed["items"]["anyOf"]
     assert nothing == {"type": "null"}
     assert "items" not in attacks
+
+
+def test_without_training_trials_attacks_are_played_that_need_none() -> None:
+    canaries = {"goal": "canaries", "knowledge": {"data": "exact"}, "controls": False}
+    found = described(
+        data={"targets": {"vulnerable": 20}}, trials={"train": 0, "test": 1}, **canaries
+    )
+    assert [type(attack).__name__ for attack in found.attacks] == ["ClosestDistanceMIA"]
+    assert not found.check().problems
+    (subject,) = found.run(n_jobs=1).subjects
+    assert [len(summary) for summary in subject.summaries] == [20]

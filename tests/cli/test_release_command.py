@@ -150,7 +150,8 @@ def test_a_value_is_guessed_as_the_excess_over_the_holdout(
 
 
 @pytest.mark.parametrize(
-    ("column", "words"), [("colour", "'colour'"), ("charge", "at least two listed values")]
+    ("column", "words"),
+    [("colour", "'colour'"), ("charge", "at least two listed values: name one of 'sex', 'ward'")],
 )
 def test_a_column_that_cannot_be_guessed_is_named(
     place: Path, capsys: pytest.CaptureFixture[str], column: str, words: str

@@ -64,6 +64,50 @@ def test_where_a_certificate_alone_shows_the_leak_other_measures_are_not_said_to
     assert "What shows the leak for certain is where attacks are surest" in words
 
 
+def about_people(shifts: list[float], trials: int, seed: int = 0) -> AuditRecord:
+    rng, labels = np.random.default_rng(seed), np.tile([1, 0], trials // 2)
+    scores = [rng.normal(size=trials) + shift * labels for shift in shifts]
+    told = [
+        MIAttackSummary(labels, one > 0, one, "G", "A", "D", f"p{n}")
+        for n, one in enumerate(scores)
+    ]
+    return AuditRecord("Audit", {}, "f00", 0, (AuditedSubject("G", "audited", tuple(told)),))
+
+
+@pytest.mark.parametrize(
+    ("shifts", "trials", "words"),
+    [
+        ([0.7] * 40, 20, "A has a mean AUC of 0.6"),
+        ([3.0] + [0.0] * 99, 24, "trials about 1 of 100 people are ranked too well"),
+    ],
+)
+def test_a_leak_that_only_many_people_together_show_is_a_leak(
+    shifts: list[float], trials: int, words: str
+) -> None:
+    for seed in range(40):
+        found = about_people(shifts, trials, seed)
+        findings = Findings(found)
+        if findings.shown_of_people and not findings.shown_by_scores:
+            break
+    assert findings.ways == 4  # scores, a certificate, the mean over people, their p-values
+    assert findings.leaks
+    said = " ".join(AuditPage(found).words)
+    assert said.startswith("Leak found: Attacks do reliably better than guessing")
+    assert words in said
+    assert "No attack did" not in said
+    assert "not shown to do better" not in said
+    together = " ".join(holds_together(findings, decide(found)))
+    assert "the certificate or by the mean over people or by the p-values of people" in together
+
+
+def test_where_nothing_leaks_many_people_together_show_nothing() -> None:
+    leaks = sum(Findings(about_people([0.0] * 6, 12, seed)).leaks for seed in range(40))
+    assert leaks <= 5  # more in one of 70 at 5 %
+    words = " ".join(AuditPage(about_people([0.0] * 6, 16)).words)
+    assert words.startswith("No leak shown")
+    assert "With so few trials even a complete leak about one person would have been" in words
+
+
 def test_a_row_certifies_no_less_than_all_rows_together() -> None:
     """A bound at a stricter confidence may be larger; a row shows whichever is."""
     labels = np.tile([1, 0], 20)

@@ -27,6 +27,8 @@ class ThresholdScorer:
     values : tuple
         All secrets, in the order of the last axis of scores, where there are more than two.
     label : str
+    missing : str
+        Why there is no threshold, although there were trials; scores need none.
     """
 
     threshold: float | None
@@ -34,6 +36,7 @@ class ThresholdScorer:
     negative: Value | None
     values: tuple[Value, ...]
     label: str
+    missing: str = ""
 
     def score(self, values: np.ndarray) -> np.ndarray:
         """What was observed is the score."""
@@ -43,6 +46,8 @@ class ThresholdScorer:
         """The positive secret where the score reaches the threshold, or the likeliest value."""
         if scores.ndim == 3:
             return np.array(self.values)[np.argmax(scores, axis=-1)]
+        if self.missing:
+            raise IncompatibleAttackError(self.missing)
         if self.threshold is None or self.positive is None:
             raise NotTrainedError(f"{self.label} has no threshold yet: call train() first")
         return as_array((self.negative, self.positive))[(scores >= self.threshold).astype(int)]
@@ -111,10 +116,11 @@ class TrainableThresholdAttack(Attack):
         """Choose the threshold from scored trials with known secrets."""
         possible = list(board.goal.values) or sorted(set(board.secrets.ravel().tolist()))
         positive, negative = self._named_secrets(possible or [False, True])
-        threshold = self._fixed_threshold()
+        threshold, missing = self._fixed_threshold(), ""
         if threshold is None and board.values.ndim == 2:
             threshold = self._chosen_threshold(board, positive)
-        return ThresholdScorer(threshold, positive, negative, tuple(possible), self.label)
+            missing = "" if threshold is not None else self._one_secret(board.secrets.size)
+        return ThresholdScorer(threshold, positive, negative, tuple(possible), self.label, missing)
 
     def fit_each(self, board: Board, *, rng: np.random.Generator) -> ThresholdOfEach | None:
         """What `fit` learns about each target by itself, in one go; None where it might differ."""
@@ -128,13 +134,17 @@ class TrainableThresholdAttack(Attack):
         values = np.broadcast_to(board.values, told.shape)
         return ThresholdOfEach(self.criterion.thresholds(values, told), positive, negative)
 
-    def _chosen_threshold(self, board: Board, positive_secret: Value | None) -> float:
+    def _one_secret(self, trials: int) -> str:
+        return (
+            f"{self.label} needs training trials with both secrets, got {trials} trials with only "
+            f"one of them: ask for more trials"
+        )
+
+    def _chosen_threshold(self, board: Board, positive_secret: Value | None) -> float | None:
+        """Where guesses are best; None where trials have one secret only."""
         positive = board.secrets == positive_secret
         if positive.all() or not positive.any():
-            raise IncompatibleAttackError(
-                f"{self.label} needs training trials with both secrets, got {positive.size} "
-                f"trials with only one of them: ask for more trials"
-            )
+            return None
         values = np.broadcast_to(board.values, positive.shape)
         return self.criterion.threshold(values.ravel(), positive.ravel())
 
@@ -178,6 +188,8 @@ class TrainableThresholdAttack(Attack):
         self._prepare(threat_model)
         self._train_attack_score(threat_model, num_samples, **kwargs)
         super().train(threat_model, num_samples)
+        if self._learnt is not None and self._learnt.missing:
+            raise IncompatibleAttackError(self._learnt.missing)
 
     def _train_attack_score(
         self, threat_model: ThreatModel, num_samples: int | None, **kwargs: object

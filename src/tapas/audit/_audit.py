@@ -152,7 +152,8 @@ class Audit:
 
     def _named_attacks(self) -> tuple[AttackDoors, ...]:
         if not self.attacks:
-            return default_attacks(*(one.threat_model.game.setting for one in self.subjects))
+            settings = (one.threat_model.game.setting for one in self.subjects)
+            return default_attacks(*settings, num_train=self.num_train)
         return tuple(as_attack(attack) for attack in self.attacks)
 
     def _check_numbers(self) -> None:

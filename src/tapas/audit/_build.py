@@ -76,8 +76,9 @@ def build_from(config: AuditFile, names: Names) -> Audit:
     with names.problems.noted():
         built = _FACTORIES[config.what](config, names)
     names.problems.refuse()
-    attacks = named or default_attacks(*(one.threat_model.game.setting for one in built.subjects))
     trials = config.trials
+    settings = (one.threat_model.game.setting for one in built.subjects)
+    attacks = named or default_attacks(*settings, num_train=trials.train)
     return Audit(
         list(built.subjects),
         attacks,

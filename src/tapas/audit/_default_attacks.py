@@ -38,8 +38,15 @@ from tapas.models import Access
 __all__ = ["default_attacks"]
 
 
-def default_attacks(setting: Setting, *others: Setting) -> tuple[Attack, ...]:
-    """Those that fit what a game offers, and what other games of the audit do."""
+def default_attacks(
+    setting: Setting, *others: Setting, num_train: int | None = None
+) -> tuple[Attack, ...]:
+    """Those that fit what a game offers, and what other games of the audit do.
+
+    Where an audit plays no training trials although it could, those that need none.
+    """
+    if num_train == 0 and setting.training is None:
+        setting = replace(setting, training=0)
     setting = replace(setting, likelihood=all(one.likelihood for one in (setting, *others)))
     fitting = [attack for attack in _usual(setting) if not unfit(attack.needs, "", setting)]
     if not fitting:

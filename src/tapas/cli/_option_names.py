@@ -32,6 +32,7 @@ RELEASE = {
     "subgroups": "--subgroup",
     "sensitive_attribute": "--attribute",
     "give attribute_values, or name": "name",
+    "give attribute_values": "there is none",
     "give reference=..., population=... or auxiliary data": "give --reference",
     "ObservedMIA": "`tapas release`",
     "ObservedAIA": "`tapas release --attribute`",

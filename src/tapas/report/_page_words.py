@@ -257,6 +257,8 @@ def _size(findings: Findings) -> str:
         return f"{what} is {word}{beyond}: this is not chance{way}{order}."
     if findings.surest is not None:
         return _of_the_surest(findings.surest)
+    if findings.shown_of_people:
+        return _of_people(findings)
     if findings.shown_by_certificate:
         if any(_leaks(one.shared) for one in findings.audited):
             return (
@@ -287,13 +289,34 @@ def _size(findings: Findings) -> str:
     return " ".join(part for part in (said, _missed(findings)) if part)
 
 
+def _of_people(findings: Findings) -> str:
+    """What shows a leak where no result does by its interval."""
+    said = []
+    for one in findings.shown_of_people:
+        if one.mean_differs(findings.confidence_of_a_way):
+            area, ends = between(one.mean)
+            said.append(
+                f"{one.attack} has a mean AUC of {area} ({ends}) over {len(one.table)} people"
+            )
+        else:
+            number = max(1, one.num_exposed)
+            said.append(f"trials about {number} of {len(one.table)} people are ranked too well")
+    lead = "By its interval no result alone excludes guessing, where all are to hold together, but"
+    if any(_leaks(one.shared) for one in findings.audited):
+        lead = "What shows the leak for certain is that"
+    surest = (
+        ", and where attacks are surest they are right too often" * findings.shown_by_certificate
+    )
+    return f"{lead} {listing(said, 3, show=str)}{surest}: this is not chance."
+
+
 def nearly_words(findings: Findings) -> str:
     """Where one way to show a leak excludes guessing, and all of them together do not."""
     best = findings.best
     if best is None or findings.nearly is None:
         return ""
-    by_scores = findings.nearly == "scores"
-    what = strength_measure(best.shared) if by_scores else "certificate"
+    named = {"scores": strength_measure(best.shared), "people": "mean AUC or a p-value of people"}
+    what = named.get(findings.nearly, "certificate")
     more = "records" if findings.covers_records else "trials"
     if findings.claim.state == "contradicted":
         return (
@@ -320,7 +343,8 @@ def _missed(findings: Findings) -> str:
     level = findings.at_this_look(findings.verdict_confidence)
     epsilon = smallest_leak(max(sizes), confidence=level)
     if math.isinf(epsilon):
-        return "With so few trials even a complete leak would have been missed."
+        whom = " about one person" * bool(findings.people)
+        return f"With so few trials even a complete leak{whom} would have been missed."
     return (
         f"With as many trials a leak that lets an attacker guess right in "
         f"{percent(1 / (1 + math.exp(-epsilon)))} of the trials, as from randomized response "

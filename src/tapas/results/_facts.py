@@ -19,7 +19,14 @@ from tapas.results._without_score import ways_of_guessing
 from tapas.results._worlds import Worlds
 from tapas.stats import Dependence
 
-__all__ = ["SummaryFacts", "facts_within", "judged_summaries", "record_facts", "summary_facts"]
+__all__ = [
+    "SummaryFacts",
+    "facts_within",
+    "judged_summaries",
+    "record_facts",
+    "shared_by_audited",
+    "summary_facts",
+]
 
 
 STRONG = 0.9999  # of calling a split unfit
@@ -272,6 +279,18 @@ def record_facts(record: AuditRecord, *, confidence: float = 0.95) -> list[Summa
         for subject in record.subjects
         for summary in judged_summaries(subject)
     ]
+
+
+def shared_by_audited(record: AuditRecord, confidence: float, ways: int = 1) -> float:
+    """Confidence of each interval when all that is said of audited subjects is to hold together.
+
+    With `ways` of saying it, each of which may be wrong.
+    """
+    number = sum(
+        len(judged_summaries(subject)) + 2 * (subject.copies is not None)
+        for subject in record.audited
+    )
+    return stats.shared_confidence(confidence, ways * max(1, number))
 
 
 def facts_within(

@@ -10,11 +10,17 @@ from tapas import stats
 from tapas.results._audit_record import AuditRecord
 from tapas.results._audited_subject import AuditedSubject
 from tapas.results._claims import ClaimOutcome, judge_claim
-from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
+from tapas.results._facts import (
+    SummaryFacts,
+    facts_within,
+    judged_summaries,
+    shared_by_audited,
+)
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
     LabelInferenceAttackSummary,
 )
+from tapas.results._people import People, exposed_people
 from tapas.stats import Dependence
 
 __all__ = ["CONFIDENCE", "Finding", "Findings", "leak", "strength", "strongest"]
@@ -193,8 +199,9 @@ class Findings:
 
     @property
     def found_over_all(self) -> bool:
-        """Whether some attack did so over all trials or records."""
-        return self.shown_by_scores or self.shown_by_certificate or self.shown_by_claim
+        """Whether some attack did so over all trials, records or people."""
+        shown = self.shown_by_scores or self.shown_by_certificate or self.shown_by_claim
+        return shown or bool(self.shown_of_people)
 
     @property
     def shown_by_claim(self) -> bool:
@@ -205,18 +212,40 @@ class Findings:
         return self.record.claim is not None and self.record.contradicted
 
     @cached_property
-    def ways(self) -> int:
-        """In how many ways a leak can be shown: by scores, a certificate, the highest scores."""
-        return 1 + (self.certificate is not None) + any(one.own.surest for one in self.audited)
+    def people(self) -> list[People]:
+        """Those of every audited subject that was judged about several."""
+        return exposed_people(self.record, CONFIDENCE)
 
     @cached_property
-    def nearly(self) -> Literal["scores", "certificate"] | None:
+    def shown_of_people(self) -> list[People]:
+        """Those of whom together it is certain that attacks do better than guessing."""
+        level = self.confidence_of_a_way
+        return [one for one in self.people if _differs(one, level)]
+
+    @cached_property
+    def ways(self) -> int:
+        """In how many ways a leak can be shown.
+
+        By scores, a certificate, the highest scores; by the mean over people, and their p-values.
+        """
+        highest = any(one.own.surest for one in self.audited)
+        return 1 + (self.certificate is not None) + highest + 2 * bool(self.people)
+
+    @property
+    def confidence_of_a_way(self) -> float:
+        """Confidence of each way to show a leak when all of them are to hold together."""
+        return stats.shared_confidence(CONFIDENCE, self.ways)
+
+    @cached_property
+    def nearly(self) -> Literal["scores", "certificate", "people"] | None:
         """What excludes guessing by itself where all ways to show a leak together do not."""
         if self.found_by_attack:
             return None
         if any(leak(one.shared)[0] > 0 for one in self.audited):
             return "scores"
-        return "certificate" if self.epsilon > 0 else None
+        if self.epsilon > 0:
+            return "certificate"
+        return "people" if any(_differs(one, CONFIDENCE) for one in self.people) else None
 
     @cached_property
     def control_leaks(self) -> dict[str, float]:
@@ -300,16 +329,8 @@ class Findings:
         return any(finding.covers_records for finding in self.audited)
 
 
-def shared_by_audited(record: AuditRecord, confidence: float, ways: int = 1) -> float:
-    """Confidence of each interval when all that is said of audited subjects is to hold together.
-
-    With `ways` of saying it, each of which may be wrong.
-    """
-    number = sum(
-        len(judged_summaries(subject)) + 2 * (subject.copies is not None)
-        for subject in record.audited
-    )
-    return stats.shared_confidence(confidence, ways * max(1, number))
+def _differs(people: People, confidence: float) -> bool:
+    return people.mean_differs(confidence) or people.somebody_is_exposed(confidence)
 
 
 def leak(facts: SummaryFacts) -> tuple[float, float]:

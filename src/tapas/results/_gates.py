@@ -9,8 +9,8 @@ from tapas._validate import listing
 from tapas.results._audit_record import AuditRecord
 from tapas.results._claims import ClaimOutcome
 from tapas.results._constant import unseen_targets
-from tapas.results._facts import SummaryFacts, facts_within, judged_summaries
-from tapas.results._findings import Findings, shared_by_audited
+from tapas.results._facts import SummaryFacts, facts_within, judged_summaries, shared_by_audited
+from tapas.results._findings import Findings
 from tapas.results._gate_remedies import at_few_false_alarms
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,

@@ -10,8 +10,7 @@ from tapas.metrics import column_aucs
 from tapas.results._audit_record import AuditRecord
 from tapas.results._audited_subject import FAILURES, SUBGROUP, AuditedSubject
 from tapas.results._estimate import Estimate
-from tapas.results._facts import facts_within, judged_summaries
-from tapas.results._findings import shared_by_audited
+from tapas.results._facts import facts_within, judged_summaries, shared_by_audited
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.results._mean_area import mean_area
 from tapas.results._rare_columns import RareColumn
@@ -39,6 +38,32 @@ Summaries = Sequence[Summary]
 
 
 @dataclass(frozen=True, eq=False)
+class MeanOverPeople:
+    """A mean AUC over people, to be given an interval.
+
+    Attributes
+    ----------
+    value : float
+    parts : ndarray
+        What each group of releases adds to it.
+    attacks : int
+        Out of how many it was picked.
+    share : float
+        The part of the error that it has.
+    """
+
+    value: float
+    parts: np.ndarray
+    attacks: int
+    share: float
+
+    def within(self, confidence: float) -> Estimate:
+        """The mean with an interval of this confidence over all attacks, subjects and looks."""
+        level = shared_confidence(confidence, self.attacks, self.share)
+        return mean_area(self.value, self.parts, level)
+
+
+@dataclass(frozen=True, eq=False)
 class People:
     """The exposure of every target of a subject.
 
@@ -46,9 +71,8 @@ class People:
     ----------
     subject, attack : str
         The attack whose mean AUC over people is furthest from one half, whichever way round.
-    mean : Estimate
-        That mean. Its interval has 95 % confidence over all attacks, and speaks of other releases
-        about the same people.
+    average : MeanOverPeople
+        That mean; its interval speaks of other releases about the same people.
     table : DataFrame
         One row per person, most exposed first (AUC furthest from one half): ``target``, ``auc`` by
         that attack; ``low`` and
@@ -69,11 +93,25 @@ class People:
 
     subject: str
     attack: str
-    mean: Estimate
+    average: MeanOverPeople
     table: pd.DataFrame
     parts: pd.DataFrame
     rare_columns: tuple[RareColumn, ...] = ()
     conditions: str = ""
+
+    @property
+    def mean(self) -> Estimate:
+        """The mean AUC; its interval has 95 % confidence over all attacks."""
+        return self.average.within(1 - ALPHA)
+
+    def mean_differs(self, confidence: float) -> bool:
+        """Whether the mean excludes guessing, whichever way round."""
+        mean = self.average.within(confidence)
+        return not mean.low <= 0.5 <= mean.high
+
+    def somebody_is_exposed(self, confidence: float) -> bool:
+        """Whether trials about anybody are ranked better than chance allows."""
+        return bool((self.table["p_value"] <= 1 - confidence).any())
 
     @property
     def num_exposed(self) -> int:
@@ -198,7 +236,8 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
         }
     )
     level = shared_confidence(1 - ALPHA, len(tables), share)
-    mean = mean_area(*mean_auc_influences(*tables[best], groups), level)
+    value, influences = mean_auc_influences(*tables[best], groups)
+    mean = MeanOverPeople(value, influences, len(tables), share)
     about = pd.DataFrame(subject.targets or {"target": []})
     parts = _parts(table, about, *tables[best], groups, level)
     own = [name for name in about if not name.startswith(SUBGROUP)]

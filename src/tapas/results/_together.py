@@ -2,7 +2,6 @@
 
 from tapas.results._findings import CONFIDENCE, Findings
 from tapas.results._gates import Verdict
-from tapas.results._people import exposed_people
 from tapas.results._rounding import rounded_up
 from tapas.stats import Dependence, look_share
 
@@ -85,7 +84,8 @@ def _ways(findings: Findings) -> str:
         return ""
     certified = [] if findings.certificate is None else ["the certificate"]
     highest = any(finding.own.surest for finding in findings.audited)
-    ways = [*certified, *(["the highest scores"] if highest else [])]
+    of_people = ["the mean over people", "the p-values of people"] if findings.people else []
+    ways = [*certified, *(["the highest scores"] if highest else []), *of_people]
     level = _percent(findings.at_this_look(findings.verdict_confidence))
     return (
         f"Whether a leak is found at all can be shown by the intervals, or by "
@@ -111,10 +111,10 @@ def _bands(findings: Findings, every: str) -> str:
 
 
 def _people(findings: Findings) -> str:
-    found = exposed_people(findings.record)
-    if not found:
+    if not findings.people:
         return ""
-    parts = ", and those over subgroups of people" if any(len(one.parts) for one in found) else ""
+    divided = any(len(one.parts) for one in findings.people)
+    parts = ", and those over subgroups of people" if divided else ""
     return (
         f"Counts of people by AUC hold together with {_LEVEL} confidence, those by epsilon too, "
         f"and so do the p-values of all people and attacks (Holm). The mean AUC over people "

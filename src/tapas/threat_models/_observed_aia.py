@@ -76,9 +76,12 @@ def _values(
     listed = None if column is None else column.values
     values = tuple(given) if given is not None else tuple(listed or ())
     if column is None or len(set(values)) < 2:
+        parsed = members.description.parsed
+        others = [one.name for one in parsed if len(one.values or ()) > 1]
+        another = f", or name one of {listing(others)}" if others else ""
         raise ThreatModelError(
             f"sensitive_attribute {attribute!r} must be a column with at least two listed values: "
-            f"give attribute_values, or name another of {listing(members.description.columns)}"
+            f"give attribute_values{another}"
         )
     return values
 

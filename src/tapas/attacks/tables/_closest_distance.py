@@ -7,7 +7,11 @@ import numpy as np
 from tapas.attacks._criteria import CriterionLike
 from tapas.attacks._masked_targets import score_of_values, table_briefing, with_each_value
 from tapas.attacks._threshold import TrainableThresholdAttack
-from tapas.attacks.tables._distances import DistanceMetric, FittingDistance
+from tapas.attacks.tables._distances import (
+    DistanceMetric,
+    FittingDistance,
+    checked_distance,
+)
 from tapas.game import Briefing, Kind, Release
 
 __all__ = ["ClosestDistanceAIA", "ClosestDistanceMIA"]
@@ -23,7 +27,7 @@ class _ClosestDistance(TrainableThresholdAttack):
         label: str | None = None,
     ) -> None:
         super().__init__(criterion)
-        self.distance = FittingDistance() if distance is None else distance
+        self.distance = checked_distance(distance, FittingDistance())
         self._label = label or f"ClosestDistance({self.distance.label}, {self.criterion})"
 
 

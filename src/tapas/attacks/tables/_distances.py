@@ -22,6 +22,7 @@ __all__ = [
     "ScaledDistance",
     "SumOfDistances",
     "blocks_of",
+    "checked_distance",
 ]
 
 LARGEST_MATRIX = 1 << 23
@@ -160,6 +161,7 @@ class LpDistance(DistanceMetric):
     def __post_init__(self) -> None:
         if not self.p > 0:
             raise ConfigError(f"p must be greater than 0, got {self.p!r}")
+        _check_scale(self.scale)
         if self.weights is not None:
             weights = np.array(self.weights, dtype=float)
             if not (weights >= 0).all():
@@ -229,6 +231,9 @@ class MixedDistance(DistanceMetric):
 
     scale: TabularDataset | None = None
 
+    def __post_init__(self) -> None:
+        _check_scale(self.scale)
+
     def __call__(self, x: TabularDataset, y: TabularDataset) -> np.ndarray:
         _check_same_description(x, y)
         return self._space(y).distances(x, y)
@@ -275,6 +280,18 @@ class FittingDistance(DistanceMetric):
         return "fitting"
 
 
+def checked_distance(distance: object, default: DistanceMetric) -> DistanceMetric:
+    """The distance that an attack was given, or the default."""
+    if distance is None:
+        return default
+    if not isinstance(distance, DistanceMetric):
+        raise ConfigError(
+            f"distance must be a DistanceMetric such as HammingDistance() (in an audit file "
+            f"{{use: HammingDistance}}), got {distance!r}"
+        )
+    return distance
+
+
 def blocks_of(records: TabularDataset, width: int) -> list[TabularDataset]:
     """The records in blocks whose distance matrices to `width` others stay small."""
     step = max(1, LARGEST_MATRIX // max(1, width))
@@ -282,6 +299,14 @@ def blocks_of(records: TabularDataset, width: int) -> list[TabularDataset]:
         return [records]
     starts = range(0, len(records), step)
     return [records.take(range(start, min(start + step, len(records)))) for start in starts]
+
+
+def _check_scale(scale: object) -> None:
+    if scale is not None and not isinstance(scale, TabularDataset):
+        raise ConfigError(
+            f"scale must be a TabularDataset, in whose units numbers are measured, got {scale!r}; "
+            f"without one, MixedDistance measures in those of the release"
+        )
 
 
 def _check_same_description(x: TabularDataset, y: TabularDataset) -> None:

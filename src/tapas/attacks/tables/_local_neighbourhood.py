@@ -13,7 +13,12 @@ from tapas.attacks._masked_targets import (
     table_briefing,
 )
 from tapas.attacks._threshold import TrainableThresholdAttack
-from tapas.attacks.tables._distances import DistanceMetric, HammingDistance, blocks_of
+from tapas.attacks.tables._distances import (
+    DistanceMetric,
+    HammingDistance,
+    blocks_of,
+    checked_distance,
+)
 from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError
 from tapas.game import Briefing, Kind, Release
@@ -61,7 +66,7 @@ class LocalNeighbourhoodAttack(TrainableThresholdAttack):
         label: str | None = None,
     ) -> None:
         super().__init__(criterion)
-        self.distance = HammingDistance() if distance is None else distance
+        self.distance = checked_distance(distance, HammingDistance())
         self.radius = _checked_radius(radius)
         self._label = label or (
             f"LocalNeighbourhood({self.distance.label}, {self.radius:g}, {self.criterion})"
