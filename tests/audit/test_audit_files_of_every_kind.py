@@ -25,6 +25,7 @@ from tapas.results import (
     decide,
     shares_told,
 )
+from tapas.stats import look_share
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -432,7 +433,8 @@ def test_more_shadow_models_add_to_those_that_are_there(
     fresh = audited(6, None)
     assert len(fits) == 6
     for one, other in zip(more.subjects[0].summaries, fresh.subjects[0].summaries, strict=True):
-        assert one.to_json() == other.to_json()
+        assert one.sharing(1.0).to_json() == other.to_json()
+        assert one.error_share == look_share(2)  # the same records, seen with four models before
 
 
 def test_shadow_models_of_a_file_are_trained_by_what_the_audit_names(tmp_path: Path) -> None:

@@ -15,16 +15,28 @@ from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import IncompatibleAttackError
 from tapas.generators import Generator
 from tapas.report import AuditPage
-from tapas.results import FAILURES, AuditRecord, Gate, decide, exposed_people
+from tapas.results import (
+    FAILURES,
+    AuditedSubject,
+    AuditRecord,
+    Gate,
+    MIAttackSummary,
+    decide,
+    exposed_people,
+    record_facts,
+)
+from tapas.testing import KnownEvent, RandomizedResponse, worst_case
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
+    ExactDataKnowledge,
     TargetedAIA,
     TargetedMIA,
     TrialPolicy,
 )
 
 DATA = load_sample("census", 300, seed=5)
+BACKGROUND, TARGET = worst_case(3)
 PUBLIC = load_sample("census", 200, seed=99)
 
 
@@ -224,6 +236,42 @@ def test_limits_on_guesses_do_not_pass_where_a_failure_tells_the_secret(num_trai
     assert [outcome.state for outcome in outcomes] == ["fail"] * 3 + ["inconclusive"]
     failed = len(record.subjects[0].failures)
     assert f"{failed} trials without a score count as guessed" in outcomes[0].words
+
+
+class CrashesInside(RandomizedResponse):
+    """Fails only where the target is inside, and answers so that its scores make up for that."""
+
+    def _answer(self, dataset: TabularDataset, rng: np.random.Generator) -> int:
+        member = len(dataset) > len(BACKGROUND)
+        if member and rng.random() < 0.2:
+            raise RuntimeError("no answer")
+        return int(member == (rng.random() < 0.625))
+
+
+def test_no_limit_on_scores_passes_where_failures_outweigh_them() -> None:
+    """Ranked below all others failures hide what answers tell; ranked above they show it."""
+    mechanism = CrashesInside(TARGET, 1.0)
+    box = BlackBoxKnowledge(mechanism, len(BACKGROUND))
+    game = TargetedMIA(ExactDataKnowledge(BACKGROUND), TARGET, box, seed=3)
+    record = Audit(game, [KnownEvent(mechanism)], 0, 600, max_failures=600).run(n_jobs=1)
+    (summary,) = record.subjects[0].summaries
+    assert abs(summary.auc - 0.5) < 0.05
+    (outcome,) = decide(record, [Gate("auc", 0.62)]).outcomes
+    assert outcome.state == "fail"
+    assert "count as ranked below and above all others" in outcome.words
+    assert outcome.low > 0.62
+
+
+def test_scores_that_are_missing_for_members_only_pass_no_limit() -> None:
+    member, scores = np.arange(600) < 300, np.random.default_rng(0).normal(size=600)
+    scores[:300] += 0.45
+    scores[:60] = np.nan
+    of_files = {"target_id": "all", "dependence": "one release"}
+    summary = MIAttackSummary(member, scores > 0, scores, **of_files)
+    subject = AuditedSubject("files", "audited", (summary,))
+    record = AuditRecord("title", {}, "fp", 1, (subject,))
+    assert abs(record_facts(record)[0].auc.value - 0.5) < 0.05
+    assert decide(record, [Gate("auc", 0.6)]).state == "fail"
 
 
 def test_failures_that_hang_on_nothing_widen_limits_on_guesses_a_little() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tapas.attacks import ClosestDistanceMIA
-from tapas.audit import Audit, StopEarly
+from tapas.audit import Audit, StopEarly, _subject_run
+from tapas.audit._run_progress import RunProgress
 from tapas.datasets import load_sample
 from tapas.generators import Raw
 from tapas.results import (
@@ -47,6 +48,39 @@ def test_a_run_folder_remembers_looks(tmp_path: Path) -> None:
         return AuditRecord.load(tmp_path).subjects[0].summaries[0].error_share
 
     assert [share(n) for n in (10, 10, 20, 10)] == [1, 1, look_share(2), 1]
+
+
+def test_other_attacks_on_the_same_trials_are_another_look(tmp_path: Path) -> None:
+    """Who tries attacks one after another and reports the strongest has looked at all of them."""
+    attacks = [ClosestDistanceMIA(criterion=("threshold", float(n)), label=str(n)) for n in (0, 1)]
+
+    def share(chosen: list[ClosestDistanceMIA], num_train: int = 4) -> float:
+        audit = Audit(_threat_model(), chosen, num_train, 10)
+        return audit.run(tmp_path, n_jobs=1).subjects[0].summaries[0].error_share
+
+    shares = [share(attacks[:1]), share(attacks[1:]), share(attacks[:1]), share(attacks)]
+    assert shares == [1, look_share(2), 1, look_share(3)]
+    assert share(attacks, num_train=6) == look_share(4)
+
+
+def test_what_a_run_shows_before_its_end_is_a_look(tmp_path: Path, monkeypatch) -> None:
+    """Who has seen a part of 40 trials, ends the run and asks for less has looked before."""
+    monkeypatch.setattr(_subject_run, "WORTH_TELLING", 0)
+    attacks, seen = [ClosestDistanceMIA(criterion=("threshold", 0))], []
+
+    def interrupt(self: RunProgress, said: list[str]) -> None:
+        seen.extend(said)
+        raise KeyboardInterrupt
+
+    audit = Audit(_threat_model(), attacks, 4, 40)
+    with monkeypatch.context() as patched:
+        patched.setattr(RunProgress, "tell", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            audit.run(tmp_path, n_jobs=1)
+    assert "After 10 test trials" in seen[0]
+    for num_test, look in ((20, 2), (40, 1)):
+        record = Audit(_threat_model(), attacks, 4, num_test).run(tmp_path, n_jobs=1)
+        assert record.subjects[0].summaries[0].error_share == look_share(look)
 
 
 def test_looks_that_may_end_the_trials_share_the_error() -> None:

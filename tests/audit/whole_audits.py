@@ -41,6 +41,8 @@ from tapas.threat_models import (
 
 BACKGROUND, TARGET = worst_case(3)
 AUDITS = 2000
+# By scores, a certificate, the mean over people, their p-values: each alone may be wrong as often.
+WAYS = 4
 
 
 def most_wrong(audits: int, error: float = 0.05) -> float:
@@ -197,7 +199,9 @@ def wrongs(kind: str, record: AuditRecord) -> Counter[str]:
         found["people exposed"] |= int(people.num_exposed > 0)
         found["means over people"] |= misses(people.mean, known["auc"])
     if findings.best is not None and kind in NULLS:
-        found["leak in words"] = int("No attack did" not in " ".join(AuditPage(record).words))
+        said = " ".join(AuditPage(record).words)
+        found["not settled"] = int("by itself excludes guessing" in said)
+        found["leak in words"] = int("No attack did" not in said and not found["not settled"])
     if len(findings.audited) == 1 and "tpr" in known:
         edge = known["tpr"] - known["fpr"]
         found["advantage intervals"] = misses(findings.audited[0].shared.advantage, edge)
@@ -228,4 +232,5 @@ def told(kind: str, found: Counter[str], audits: int = AUDITS, error: float = 0.
     assert found["audits"] == audits
     for name, count in found.items():
         if name != "audits":
-            assert count / audits <= most_wrong(audits, error), name
+            allowed = WAYS * error if name == "not settled" else error
+            assert count / audits <= most_wrong(audits, allowed), name

@@ -77,6 +77,49 @@ def test_trials_of_unknown_dependence_have_no_interval() -> None:
     assert (found.low, found.high) == (-1.0, 1.0)
 
 
+def missed(runs: int, draw, truth: dict[str, float], confidence: float = 0.95) -> dict[str, float]:
+    """How often intervals of such summaries do not hold the truth."""
+    rng, found = np.random.default_rng(0), dict.fromkeys(truth, 0)
+    for _ in range(runs):
+        summary = draw(rng)
+        for name, value in truth.items():
+            ends = estimate(BY_NAME[name], summary, confidence)
+            found[name] += not ends.low <= value <= ends.high
+    return {name: count / runs for name, count in found.items()}
+
+
+def test_intervals_of_few_groups_hold() -> None:
+    groups, labels = np.repeat(np.arange(20), 10), np.arange(200) % 2
+
+    def draw(rng):
+        scores = rng.normal(size=200) + rng.normal(size=20)[groups] * labels
+        return MIAttackSummary(labels, scores > 0, scores, groups=groups)
+
+    found = missed(150, draw, {"auc": 0.5, "accuracy": 0.5})
+    assert max(found.values()) <= 0.1  # 5 % and three standard errors
+    few = MIAttackSummary(labels[:100], labels[:100], groups=groups[:100])
+    ends = estimate(BY_NAME["accuracy"], few, 0.95)
+    assert (ends.low, ends.high) == (0.0, 1.0)
+
+
+def test_means_over_values_hold_where_some_values_are_rare() -> None:
+    """Three trials of a value, all of them guessed, say little; drawn again they say it surely."""
+    shares = np.array([0.94, 0.03, 0.03])
+
+    def draw(rng):
+        values = np.concatenate([[0, 1, 2], rng.choice(3, 97, p=shares)])
+        guesses = np.where(rng.random(100) < 0.9, values, (values + 1) % 3)
+        return AIAttackSummary(values, guesses, np.eye(3)[guesses], attribute_values=[0, 1, 2])
+
+    assert missed(300, draw, {"balanced_accuracy": 0.9})["balanced_accuracy"] <= 0.05
+    summary = draw(np.random.default_rng(1))
+    for name in ("balanced_accuracy", "macro_auc"):
+        ends = estimate(BY_NAME[name], summary, 0.95)
+        assert ends.value == pytest.approx(BY_NAME[name].point(summary))
+        assert 0 <= ends.low < ends.value < ends.high <= 1
+        assert ends.high - ends.low > 0.3
+
+
 def test_groups_widen_intervals_and_few_of_them_leave_none() -> None:
     rng = np.random.default_rng(0)
     labels = np.tile([0, 1], 200)

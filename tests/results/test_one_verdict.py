@@ -103,7 +103,7 @@ def test_a_leak_that_only_many_people_together_show_is_a_leak(
 def test_where_nothing_leaks_many_people_together_show_nothing() -> None:
     leaks = sum(Findings(about_people([0.0] * 6, 12, seed)).leaks for seed in range(40))
     assert leaks <= 5  # more in one of 70 at 5 %
-    words = " ".join(AuditPage(about_people([0.0] * 6, 16)).words)
+    words = " ".join(AuditPage(about_people([0.0] * 6, 10)).words)
     assert words.startswith("No leak shown")
     assert "With so few trials even a complete leak about one person would have been" in words
 

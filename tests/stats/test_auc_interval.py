@@ -8,7 +8,7 @@ from scipy import stats as reference
 from scipy.optimize import brentq
 
 from tapas.errors import StatisticsError
-from tapas.stats import auc_interval
+from tapas.stats import advantage_interval, auc_interval
 
 
 def naive_delong(positive, negative, confidence):
@@ -81,6 +81,20 @@ def test_few_trials_and_one_world_stay_defined():
     single = auc_interval([1.0], [0.0, 2.0])
     assert single.widened
     assert 0 <= single.low <= single.value <= single.high <= 1
+
+
+def test_yes_and_no_have_the_exact_limits_of_their_advantage():
+    """For them the area is half of one more than the advantage: one number, one interval."""
+    yes, others = np.arange(300) < 283, np.arange(300) < 249
+    area = auc_interval(yes * 1.0, others * 1.0, confidence=0.9875)
+    advantage = advantage_interval(283, 300, 249, 300, confidence=0.9875)
+    np.testing.assert_allclose(area, [(1 + end) / 2 for end in advantage])
+    assert area.low > 0.5
+    paired = auc_interval(yes * 1.0, others * 1.0, confidence=0.9875, paired=True)
+    assert paired != area
+    sure = auc_interval(np.ones(60), np.zeros(80))
+    assert sure.widened
+    assert 0.9 < sure.low < sure.high == 1
 
 
 @pytest.mark.parametrize(("area", "most"), [(0.5, 0.04), (0.97, 0.04)])

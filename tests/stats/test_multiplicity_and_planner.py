@@ -8,6 +8,7 @@ import pytest
 from scipy import stats as reference
 
 from tapas.errors import StatisticsError
+from tapas.results import MIAttackSummary
 from tapas.stats import (
     auc_interval,
     audit_power,
@@ -125,11 +126,25 @@ def test_all_looks_together_spend_a_tenth_more():
 
 
 def test_the_smallest_leak_is_where_the_power_is_reached():
-    epsilon = smallest_leak(200)
-    rate = 1 / (1 + math.exp(-epsilon))
-    assert audit_power(rate, 1 - rate, 0.0, 200) == pytest.approx(0.9, abs=0.01)
-    assert smallest_leak(2000) < epsilon < smallest_leak(200, confidence=0.999)
-    assert smallest_leak(2) == math.inf
+    for method, power in (("clopper-pearson", audit_power), ("portfolio", certificate_power)):
+        epsilon = smallest_leak(200, method=method)
+        rate = 1 / (1 + math.exp(-epsilon))
+        assert power(rate, 1 - rate, 0.0, 200) == pytest.approx(0.9, abs=0.01)
+        assert smallest_leak(2000, method=method) < epsilon
+        assert epsilon < smallest_leak(200, confidence=0.999, method=method)
+        assert smallest_leak(2, method=method) == math.inf
+    assert smallest_leak(200) < smallest_leak(200, method="clopper-pearson")
+    assert smallest_leak(200) < smallest_leak(200, delta=0.01)
+
+
+def test_the_default_certificate_finds_the_smallest_leak_nine_times_in_ten() -> None:
+    rng, epsilon, found = np.random.default_rng(0), smallest_leak(100), 0
+    for _ in range(150):
+        member = np.arange(200) < 100
+        scores = (member ^ (rng.random(200) < 1 / (1 + math.exp(epsilon)))).astype(float)
+        summary = MIAttackSummary(member, scores > 0, scores, dependence="independent")
+        found += float(certificate(summary).bound) > 0
+    assert 0.82 < found / 150 < 0.97
 
 
 def test_the_smallest_area_is_found_nine_times_in_ten() -> None:

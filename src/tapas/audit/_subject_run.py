@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from tapas._spec import digest_of, spec_of
 from tapas.audit._learning import Crash, LearningTask, learn_parts
 from tapas.compat import (
     AttackDoors,
@@ -104,6 +105,8 @@ class SubjectRun:
         self.player: Player = self.threat_model.player()
         self.num_train = self._number("train", num_train)
         self.num_test = self._number("test", num_test)
+        specs = sorted(digest_of(spec_of(attack).plain()) for attack in self.attacks)
+        self._judges = digest_of([self.num_train, *specs])
         self.parts: list[Part] = []
         self._by_doors: list[AttackDoors] = []
         self._told: dict[int, Value] = {}  # targets that are judged by failures
@@ -252,6 +255,8 @@ class SubjectRun:
             if time.monotonic() - self._began > WORTH_TELLING and int(share * count):
                 self._play("test", int(share * count), observers)
                 if tell is not None:
+                    # Who sees these may end the run: the trials that were planned are looked at.
+                    self.player.ledger.look(count, self._judges)
                     tell(self._glimpse(int(share * count)))
         self._play("test", count, observers)
         if self._told:
@@ -360,12 +365,12 @@ class SubjectRun:
         """The summaries with their share of the error of this run, and of those of earlier runs."""
         if not summaries:
             return ()
-        self.player.ledger.look(self.num_seen)
+        self.player.ledger.look(self.num_seen, self._judges)
         return tuple(summary.sharing(share * self.look_share()) for summary in summaries)
 
     def look_share(self) -> float:
         """What part of the error a look at what was judged last may spend, after earlier runs."""
-        return look_share(self.player.ledger.look_at(self.num_seen))
+        return look_share(self.player.ledger.look_at(self.num_seen, self._judges))
 
     # -- what is left behind -----------------------------------------------------------------
 

@@ -40,7 +40,7 @@ class Ledger:
         self._observations: dict[tuple[str, Phase], Rows] = {}
         self._queries: dict[tuple[str, Phase], int] = {}
         self._failures: dict[Phase, dict[int, str]] = {"train": {}, "test": {}}
-        self._looks: list[int] = []
+        self._looks: list[tuple[int, str]] = []  # how many trials, judged by what
         # The same for most trials: one mapping stands for all of them.
         self._made_with: dict[tuple[tuple[str, str], ...], int] = {}
         self._versions: list[Mapping[str, str]] = []
@@ -114,24 +114,25 @@ class Ledger:
         """Remember that the mechanism failed; beyond this run only where it is lasting."""
         self._failures[phase][index] = message
 
-    def look(self, num_trials: int) -> int:
+    def look(self, num_trials: int, by: str = "") -> int:
         """Note that results of so many test trials are seen; return which look that is.
 
-        Looking again at as many trials is no other look.
+        Looking again at as many trials, judged `by` the same attacks after the same training, is no
+        other look.
         """
-        if num_trials not in self._looks:
-            self._looks.append(num_trials)
-        return self.look_at(num_trials)
+        if (num_trials, by) not in self._looks:
+            self._looks.append((num_trials, by))
+        return self.look_at(num_trials, by)
 
-    def look_at(self, num_trials: int) -> int:
+    def look_at(self, num_trials: int, by: str = "") -> int:
         """Which look at so many test trials was or would be."""
-        known = self._looks
-        return 1 + (known.index(num_trials) if num_trials in known else len(known))
+        known, look = self._looks, (num_trials, by)
+        return 1 + (known.index(look) if look in known else len(known))
 
     def count_looks(self, other: "Ledger") -> None:
         """Let looks at another ledger of the same trials count as looks at this one."""
-        for num_trials in other._looks:
-            self.look(num_trials)
+        for num_trials, by in other._looks:
+            self.look(num_trials, by)
 
     def anew(self) -> "Ledger":
         """A ledger without trials; a look at either of the two is a look at both."""

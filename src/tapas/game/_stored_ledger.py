@@ -59,12 +59,14 @@ class StoredLedger(Ledger):
         self._known_versions = self._noted_versions()
         for key in list(store.keys(f"{prefix}/train/")) + list(store.keys(f"{prefix}/test/")):
             self._recall(key)
+        noted = {key: store.load(key).notes for key in store.keys(f"{prefix}/look/")}
         looks = {
-            int(key.rpartition("/")[2]): int(store.load(key).notes["num_trials"])
-            for key in store.keys(f"{prefix}/look/")
+            int(key.rpartition("/")[2]): (int(notes["num_trials"]), str(notes.get("by", "")))
+            for key, notes in noted.items()
         }
         # One that was lost before others still counts, as nobody knows of what.
-        self._looks = [looks.get(number, -number) for number in range(1, max(looks, default=0) + 1)]
+        last = max(looks, default=0)
+        self._looks = [looks.get(number, (-number, "")) for number in range(1, last + 1)]
 
     def _noted_versions(self) -> dict[str, dict[str, str]]:
         found = {}
@@ -121,13 +123,13 @@ class StoredLedger(Ledger):
             self._store.save(self._key(phase, index, "failure"), Entry(notes={"message": message}))
         super().keep_failure(phase, index, message)
 
-    def look(self, num_trials: int) -> int:
+    def look(self, num_trials: int, by: str = "") -> int:
         """Write that results are seen; looks of earlier runs count."""
         known = len(self._looks)
-        look = super().look(num_trials)
+        look = super().look(num_trials, by)
         if look > known:
             key = f"{self._prefix}/look/{look:06d}"
-            self._store.save(key, Entry(notes={"num_trials": num_trials}))
+            self._store.save(key, Entry(notes={"num_trials": num_trials, "by": by}))
         return look
 
     @property

@@ -332,25 +332,32 @@ def nearly_words(findings: Findings) -> str:
 
 def _only_ranks(facts: SummaryFacts) -> bool:
     """Whether guesses are no better than the best guess while scores are better than chance."""
-    return facts.auc is not None and facts.accuracy.low <= facts.chance
+    guessed = facts.advantage is not None and facts.advantage.low > 0
+    return facts.auc is not None and facts.accuracy.low <= facts.chance and not guessed
 
 
 def _missed(findings: Findings) -> str:
     """Return which leak such an audit finds nine times in ten, so that smaller ones are missed."""
-    sizes = [f.fewest_of_a_secret for f in findings.audited if f.is_binary and not f.covers_records]
-    if not sizes:
+    alone = [f for f in findings.audited if f.is_binary and not f.covers_records]
+    if not alone:
         return _missed_of_records(findings)
     level = findings.at_this_look(findings.verdict_confidence)
-    epsilon = smallest_leak(max(sizes), confidence=level)
+    paired = any(f.own.dependence is Dependence.PAIRS for f in alone)
+    epsilon = smallest_leak(
+        max(f.fewest_of_a_secret for f in alone),
+        confidence=level,
+        delta=findings.record.delta,
+        method="clopper-pearson" if paired else "portfolio",
+    )
     if math.isinf(epsilon):
         whom = " about one person" * bool(findings.people)
         return f"With so few trials even a complete leak{whom} would have been missed."
     return (
         f"With as many trials a leak that lets an attacker guess right in "
         f"{percent(1 / (1 + math.exp(-epsilon)))} of the trials, as from randomized response "
-        f"(epsilon {rounded(epsilon)}) would have been found nine times in ten: that there is "
-        "one, not its size. A smaller one may have been missed, and so may one that shows in few "
-        "trials only, however surely it then does."
+        f"(epsilon {rounded(epsilon)}) would have been found at least nine times in ten: that "
+        "there is one, not its size. A smaller one may have been missed, and so may one that shows "
+        "in few trials only, however surely it then does."
     )
 
 

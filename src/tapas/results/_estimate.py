@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimate", "estimate", "of_both_ways"]
 
-FEWEST_GROUPS = 10
+FEWEST_GROUPS = 20
 _FEWEST_RESAMPLES = 2000
 _SEED = 0
 _WITHOUT_CLOSED_FORM = (Dependence.GROUPS, Dependence.UNKNOWN)
@@ -77,9 +77,9 @@ def estimate(
     Assumes: what the summary states of its trials. Independent trials and pairs have the closed
     form of the measure. Records of one release have it record by record: it then describes that
     release. Other groups, and metrics that a subclass defines anew, are bootstrapped by group
-    (`percentile_interval`). With fewer than ten groups, or trials of unknown dependence, the ends
-    are those of the measure itself. Where results were looked at before, with fewer trials, they
-    hold over all looks (`tapas.stats.look_share`).
+    (`percentile_interval`). With fewer than twenty groups, or trials of unknown dependence, the
+    ends are those of the measure itself. Where results were looked at before, they hold over all
+    looks (`tapas.stats.look_share`).
     """
     if not measure.is_defined_for(summary) or len(summary) == 0:
         return None
@@ -117,7 +117,7 @@ def _bootstrapped(
     # Some resamples must lie outside the ends, however far out these are.
     number = max(_FEWEST_RESAMPLES, math.ceil(20 / (1 - confidence)))
     drawn = resampled_metrics(summary, number, {"it": measure}, rng=stream(_SEED))["it"]
-    found = percentile_interval(drawn, value, confidence)
+    found = percentile_interval(drawn, value, confidence, units=units)
     if found.widened:
         return _without_spread(value, units, confidence, measure.limits)
     return Estimate(value, found.low, found.high)

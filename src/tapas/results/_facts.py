@@ -15,7 +15,7 @@ from tapas.results._label_inference import (
     LabelInferenceAttackSummary,
 )
 from tapas.results._measures import LOW_FPR, MEASURES, Measure
-from tapas.results._without_score import ways_of_guessing
+from tapas.results._without_score import ways_of_guessing, ways_of_ranking
 from tapas.results._worlds import Worlds
 from tapas.stats import Dependence
 
@@ -155,11 +155,11 @@ class SummaryFacts:
     def either_way(self, fact: str) -> Estimate | None:
         """The same of an attacker who may turn every guess round, if that tells him more.
 
-        Trials without a score count as guessed in every way, which share the error: that there is
-        no release, or no score, is seen too.
+        Trials without a score count as guessed in every way, or as ranked below and above all
+        others; these ways share the error. That there is no release, or no score, is seen too.
         """
-        measure = self._at(fact)
-        ways = self._ways_of_guessing if measure.of_guesses else (self,)
+        of_guesses = self._at(fact).of_guesses
+        ways = self._ways_of_guessing if of_guesses else self._ways_of_ranking
         found = [one._turned_too(fact) for one in ways]
         if found[0] is None or len(found) == 1:
             return found[0]
@@ -169,7 +169,13 @@ class SummaryFacts:
 
     @cached_property
     def _ways_of_guessing(self) -> "tuple[SummaryFacts, ...]":
-        ways = ways_of_guessing(self.summary)
+        return self._sharing(ways_of_guessing(self.summary))
+
+    @cached_property
+    def _ways_of_ranking(self) -> "tuple[SummaryFacts, ...]":
+        return self._sharing(ways_of_ranking(self.summary))
+
+    def _sharing(self, ways: tuple[LabelInferenceAttackSummary, ...]) -> "tuple[SummaryFacts, ...]":
         if len(ways) == 1:
             return (self,)
         level = stats.shared_confidence(self.confidence, len(ways))

@@ -189,8 +189,9 @@ def _conditions(facts: SummaryFacts, gate: Gate) -> str:
     if gate.metric == "epsilon" and facts.epsilon is not None and facts.epsilon.conditions:
         said.append(facts.epsilon.conditions)
     silent = int(trials_without_score(facts.summary).sum())
-    if silent and measure is not None and measure.of_guesses:
-        said.append(f"{silent:,} trials without a score count as guessed in every way")
+    if silent and measure is not None:
+        how = "guessed in every way" if measure.of_guesses else "ranked below and above all others"
+        said.append(f"{silent:,} trials without a score count as {how}")
     return "".join(f"; {words}" for words in said)
 
 

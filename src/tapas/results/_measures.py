@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tapas.metrics import CountedOutcomes
 from tapas.results._best_guess import accuracy_gain, accuracy_gain_interval
+from tapas.results._over_values import balanced_accuracy_interval, macro_auc_interval
 from tapas.results._worlds import Worlds, share
 from tapas.stats import Dependence, Interval, auc_gain_interval
 
@@ -330,6 +331,7 @@ MEASURES = (
         title="Balanced accuracy",
         note="Mean over the secrets that occur of the share guessed right",
         point=lambda summary: summary.balanced_accuracy,
+        interval=balanced_accuracy_interval,
         resampled=lambda counted: counted.balanced_accuracy,
         kinds=ANY,
         columns=VALUES,
@@ -340,6 +342,7 @@ MEASURES = (
         title="Macro AUC",
         note="Mean AUC of each value against the rest",
         point=lambda summary: summary.macro_auc,
+        interval=macro_auc_interval,
         resampled=lambda counted: counted.macro_auc,
         chance=0.5,
         kinds=VALUES,

@@ -41,8 +41,9 @@ def look_words(findings: Findings) -> list[str]:
     # Later looks add up to twice the second.
     together = 1 - (1 - CONFIDENCE) * (look_share(1) + 2 * look_share(2))
     return [
-        f"Trials are looked at more than once: this look spends {rounded_up(100 * share)}% of "
-        f"the error, so that all looks hold together with {_percent(together)} confidence."
+        f"Trials are looked at more than once, with more of them or by other attacks: this look "
+        f"spends {rounded_up(100 * share)}% of the error, so that all looks hold together with "
+        f"{_percent(together)} confidence."
     ]
 
 

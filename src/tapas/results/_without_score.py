@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tapas.results._inference import AIAttackSummary
 from tapas.results._label_inference import LabelInferenceAttackSummary
 
-__all__ = ["trials_without_score", "ways_of_guessing"]
+__all__ = ["trials_without_score", "ways_of_guessing", "ways_of_ranking"]
 
 
 def trials_without_score(summary: LabelInferenceAttackSummary) -> NDArray[np.bool_]:
@@ -31,6 +31,19 @@ def ways_of_guessing(
     values = summary.attribute_values if isinstance(summary, AIAttackSummary) else (0, 1)
     others = (value for value in values if (summary.predictions[silent] != value).any())
     return (summary, *(_guessing(summary, silent, value) for value in others))
+
+
+def ways_of_ranking(
+    summary: LabelInferenceAttackSummary,
+) -> tuple[LabelInferenceAttackSummary, ...]:
+    """The scores as they are, trials without one below all others, and with these above them."""
+    silent = trials_without_score(summary)
+    if summary.scores is None or summary.scores.ndim > 1 or silent.all() or not silent.any():
+        return (summary,)
+    found = copy.copy(summary)
+    found.scores = np.where(silent, np.inf, summary.scores)
+    found.scores.flags.writeable = False
+    return summary, found
 
 
 def _guessing(

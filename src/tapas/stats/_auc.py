@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tapas.errors import StatisticsError
 from tapas.stats._counts import check_level, check_scores
-from tapas.stats._intervals import Interval, WidenedInterval
+from tapas.stats._intervals import Interval, WidenedInterval, advantage_interval
 
 __all__ = ["auc_interval"]
 
@@ -44,7 +44,9 @@ def auc_interval(
     upper end is at least that of a share of as many trials as would vary so little,
     for the others stop short at high confidence; and if less than five trials of the
     smaller world are missing to 1, whose variance says little, the lower end is that
-    of few trials. Without trials in a world: (0, 1) around 0.5, `widened`.
+    of few trials. Without trials in a world: (0, 1) around 0.5, `widened`. Scores of
+    two values are yes and no: the area is half of one more than their advantage, and
+    its limits, unless paired, are the exact ones of `advantage_interval`.
 
     References
     ----------
@@ -59,6 +61,9 @@ def auc_interval(
         raise StatisticsError(
             f"paired scores must be as many in both worlds, got {ones.size} and {zeros.size}"
         )
+    levels = np.unique(np.concatenate([ones, zeros]))
+    if levels.size == 2 and not paired:
+        return _of_decisions(ones == levels[1], zeros == levels[1], confidence)
     above, below = placements(ones, zeros)
     value, fewest = float(above.mean()), min(ones.size, zeros.size)
     careful = _as_share(value, fewest / 2 if paired else fewest, alpha)
@@ -81,6 +86,15 @@ def auc_interval(
     if value > 0.5:
         return Interval(min(low, far.low), max(high, alike.high), value)
     return Interval(min(low, alike.low), max(high, far.high), value)
+
+
+def _of_decisions(
+    hits: NDArray[np.bool_], alarms: NDArray[np.bool_], confidence: float
+) -> Interval:
+    counts = (int(hits.sum()), hits.size, int(alarms.sum()), alarms.size)
+    low, high, value = ((1 + end) / 2 for end in advantage_interval(*counts, confidence=confidence))
+    kind = Interval if 0 < value < 1 else WidenedInterval
+    return kind(low, high, value)
 
 
 def _on_logits(value: float, variance: float, z: float) -> tuple[float, float]:

@@ -1,6 +1,7 @@
 """How many trials an audit needs before it can see a violation."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import scipy
@@ -59,7 +60,7 @@ def runs_needed(
     event, and is taken for the better of its ways); power is slightly saw-toothed in the number
     of trials, so a few smaller numbers may reach it too.
     """
-    check_choice(method, "method", ("clopper-pearson", "portfolio"))
+    of_method = _power_of(method)
     rates = check_probability(tpr, "tpr"), check_probability(fpr, "fpr")
     check_probability(power, "power", open_interval=True)
     check_level(confidence, delta)
@@ -67,8 +68,6 @@ def runs_needed(
         raise StatisticsError(f"claim must be an epsilon of at least 0, got {claim!r}")
     if float(epsilon_from_limits(rates[1], 1 - rates[0], delta)) <= claim:
         return math.inf
-
-    of_method = audit_power if method == "clopper-pearson" else certificate_power
 
     def enough(trials: int) -> bool:
         reached = of_method(*rates, claim, trials, confidence=confidence, delta=delta)
@@ -86,20 +85,35 @@ def runs_needed(
     return high
 
 
-def smallest_leak(num_trials: int, *, confidence: float = 0.95, power: float = 0.9) -> float:
+def smallest_leak(
+    num_trials: int,
+    *,
+    confidence: float = 0.95,
+    power: float = 0.9,
+    delta: float = 0.0,
+    method: str = "portfolio",
+) -> float:
     """Return the epsilon of randomized response that so many trials per world tell from none.
+
+    Parameters
+    ----------
+    delta, method
+        As of `runs_needed`: what shows an epsilon above 0.
 
     Notes
     -----
-    Assumes: unpaired trials and an event fixed beforehand, as `audit_power`. Guarantees:
-    E1 shows an epsilon above 0 with probability `power` at the value returned, less
-    often below it; infinity where even a complete leak would be missed.
+    Assumes: unpaired trials for the portfolio, as `certificate_power`, and an event fixed
+    beforehand for E1. Guarantees: an epsilon above 0 is shown with probability `power` at the value
+    returned, less often below it, exactly for E1 and about for the portfolio; infinity where even
+    a complete leak would be missed.
     """
+    of_method = _power_of(method)
     check_probability(power, "power", open_interval=True)
 
     def shown(epsilon: float) -> bool:
         rate = 1 / (1 + math.exp(-epsilon))
-        return audit_power(rate, 1 - rate, 0.0, num_trials, confidence=confidence) >= power
+        found = of_method(rate, 1 - rate, 0.0, num_trials, confidence=confidence, delta=delta)
+        return found >= power
 
     low, high = 0.0, _LARGEST_LEAK
     if num_trials < 1 or not shown(high):
@@ -108,6 +122,11 @@ def smallest_leak(num_trials: int, *, confidence: float = 0.95, power: float = 0
         middle = (low + high) / 2
         low, high = (low, middle) if shown(middle) else (middle, high)
     return high
+
+
+def _power_of(method: str) -> Callable[..., float]:
+    check_choice(method, "method", ("clopper-pearson", "portfolio"))
+    return audit_power if method == "clopper-pearson" else certificate_power
 
 
 def smallest_area(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from tapas._validate import check_count
@@ -45,8 +46,16 @@ def resampled_counts(
         yield counts if member is None else counts[:, member]
 
 
-def percentile_interval(replicates: ArrayLike, value: float, confidence: float) -> Interval:
+def percentile_interval(
+    replicates: ArrayLike, value: float, confidence: float, *, units: int | None = None
+) -> Interval:
     """Return the middle of bootstrap replicates around a value; NaN replicates are left out.
+
+    Parameters
+    ----------
+    units
+        How many were drawn again each time. Given, the interval reaches as much further as
+        Student's t does beyond the normal, for few units vary too little when they are drawn again.
 
     Notes
     -----
@@ -58,11 +67,15 @@ def percentile_interval(replicates: ArrayLike, value: float, confidence: float) 
 
     References
     ----------
-    Efron (1979), Bootstrap methods: another look at the jackknife.
+    Efron (1979), Bootstrap methods: another look at the jackknife; Hesterberg (2015), What teachers
+    should know about the bootstrap, section 5.3 (expanded percentiles).
     """
-    alpha = check_level(confidence)
+    tail = check_level(confidence) / 2
+    if units is not None and units > 1:
+        reach = scipy.special.stdtrit(units - 1, tail) * np.sqrt(units / (units - 1))
+        tail = float(scipy.special.ndtr(reach))
     known = np.asarray(replicates, dtype=np.float64)
-    return _between(known[~np.isnan(known)], value, np.array([alpha / 2, 1 - alpha / 2]))
+    return _between(known[~np.isnan(known)], value, np.array([tail, 1 - tail]))
 
 
 def _between(known: FloatArray, value: float, levels: FloatArray) -> Interval:
