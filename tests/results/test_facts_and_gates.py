@@ -94,6 +94,8 @@ def test_gates_limit_precision_and_recall_by_the_ends_of_their_intervals() -> No
     assert states == ["fail", "inconclusive", "pass"]
     (said, recall) = decide(found, [Gate("precision", 0.2), Gate("recall", 0.2)]).outcomes
     assert "25% of the trials are positive" in said.words
+    for outcome in (said, recall):
+        assert "of the guesses as they were made" in outcome.words
     assert (recall.state, recall.low) == ("fail", clopper_pearson(6, 10, 0.95)[0])
 
 

@@ -184,6 +184,8 @@ def _conditions(facts: SummaryFacts, gate: Gate) -> str:
     said, measure = [], _LIMITED.get(gate.metric)
     if gate.metric == "accuracy" and facts.accuracy_gain is not None:
         said.append(f"{100 * facts.chance:.3g}% without the release: limit accuracy_gain")
+    if gate.metric in ("precision", "recall"):
+        said.append("of the guesses as they were made: limit advantage for either way round")
     if gate.metric == "precision":
         said.append(f"{100 * facts.positive_share:.3g}% of the trials are positive")
     if gate.metric == "epsilon" and facts.epsilon is not None and facts.epsilon.conditions:
