@@ -254,6 +254,34 @@ def test_parameters_may_be_made_by_name_as_well(tmp_path: Path) -> None:
     assert type(audit.attacks[0].distance).__name__ == "LpDistance"
 
 
+def test_words_are_names_where_a_parameter_is_an_object(tmp_path: Path) -> None:
+    code = "from tapas.attacks import SubsetAttack\n\n\nclass Mine(SubsetAttack):\n    pass\n"
+    (tmp_path / "own_member.py").write_text(code)
+    members = ["SubsetAttack", {"use": "QueryAttack"}, "own_member:Mine"]
+    ensemble = {"use": "EnsembleAttack", "parameters": {"attacks": members}}
+    nearest = {"use": "ClosestDistanceMIA", "parameters": {"distance": "LpDistance"}}
+    audit = built(tmp_path, attacks=[ensemble, nearest])
+    made = [type(one).__name__ for one in (*audit.attacks[0].attacks, audit.attacks[1].distance)]
+    assert made == ["SubsetAttack", "QueryAttack", "Mine", "LpDistance"]
+    assert "own_member" in audit.asked()["code"]
+    assert len(audit.run(n_jobs=1).subjects[0].summaries) >= 2
+
+
+@pytest.mark.parametrize(
+    ("member", "message"),
+    [
+        ("QuerryAttack", r"attacks\[0\]\.parameters\.attacks\[0\]: .*did you mean 'QueryAttack'"),
+        (3, r"attacks\[0\]: an ensemble needs attacks that observe releases"),
+    ],
+)
+def test_members_that_are_no_attacks_are_told_by_their_key(
+    tmp_path: Path, member: Any, message: str
+) -> None:
+    ensemble = {"use": "EnsembleAttack", "parameters": {"attacks": [member]}}
+    with pytest.raises(ConfigError, match=message):
+        built(tmp_path, attacks=[ensemble])
+
+
 def test_a_class_beside_the_file_is_found_and_part_of_the_question(tmp_path: Path) -> None:
     code = "from tapas.generators import Raw\n\n\nclass Mine(Raw):\n    label = 'Mine'\n"
     (tmp_path / "mine_for_config.py").write_text(code)

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -72,6 +73,24 @@ class Tree(DecisionTreeClassifier):
         with open({log!r}, "a") as file:
             file.write(str(os.getpid()) + "\\n")
         return super().fit(X, y)
+"""
+
+
+PLAYED_BY = """\
+import os
+import pathlib
+import time
+from tapas.generators import Raw
+
+
+class Slow(Raw):
+    label = "Slow"
+
+    def __call__(self, *arguments, **more):
+        time.sleep(0.1)
+        if pathlib.Path.cwd().name == "elsewhere":
+            pathlib.Path(f"played-by-{os.getpid()}").touch()
+        return super().__call__(*arguments, **more)
 """
 
 
@@ -231,6 +250,47 @@ def test_trials_are_played_where_the_resources_are(
     assert "has TPU=1: start those that do with dask worker" in capsys.readouterr().err
     assert run([*there, "--resources", "GPU=1"]) == 0
     assert run(["run", str(audit), "--folder", str(tmp_path / "near")]) == 0
+    assert _subjects(str(tmp_path / "far")) == _subjects(str(tmp_path / "near"))
+
+
+@pytest.mark.dask
+@pytest.mark.slow
+def test_the_executor_of_a_cluster_has_room_for_each_of_its_workers(cluster: Cluster) -> None:
+    from distributed import Client
+
+    from tapas.engine import Workers
+
+    with Client(cluster.address, timeout=60, set_as_default=False) as client:
+        anywhere = Workers(executor=client.get_executor())
+        there = Workers(executor=client.get_executor(resources={"GPU": 1}))
+        assert anywhere.count() == there.count() == 1, "work waits for the first"
+        for resources in ("GPU=1", "", "GPU=2"):
+            cluster.add_worker(threads=2, resources=resources)
+        cluster.wait_for_workers(3)
+        assert anywhere.count() == 3
+        assert there.count() == 2
+
+
+@pytest.mark.dask
+@pytest.mark.slow
+def test_a_run_begins_before_its_workers_and_uses_those_that_join(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    from distributed import Client
+
+    from tapas.audit import load_audit
+
+    audit = tmp_path / "audit.yaml"
+    audit.write_text(AUDIT.replace("slow_for_cluster", "late_for_cluster"))
+    (tmp_path / "late_for_cluster.py").write_text(PLAYED_BY)
+    with Client(cluster.address, timeout=60, set_as_default=False) as client:
+        late = threading.Timer(1, cluster.add_worker)
+        later = threading.Timer(6, cluster.add_worker)
+        late.start()
+        later.start()
+        load_audit(audit).run(tmp_path / "far", client.get_executor())
+    assert len({file.name for file in (tmp_path / "elsewhere").glob("played-by-*")}) == 2
+    load_audit(audit).run(tmp_path / "near", n_jobs=1)
     assert _subjects(str(tmp_path / "far")) == _subjects(str(tmp_path / "near"))
 
 

@@ -253,6 +253,46 @@ def test_a_task_is_sent_once_to_each_worker(number: int, monkeypatch: pytest.Mon
     assert sum(size > table.nbytes for size in executor.sent) == number
 
 
+class Growing(Executor):
+    """One worker at first, which holds on to its work until others have joined and begun."""
+
+    def __init__(self, later: int) -> None:
+        self._max_workers, self.later = 1, later
+        self.held: list[tuple[Future[Any], Any]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
+        self.held.append((future, lambda: fn(*args, **kwargs)))
+        self._max_workers = self.later
+        if len(self.held) > 2:
+            for begun, call in self.held:
+                if not begun.done():
+                    begun.set_result(call())
+        return future
+
+
+def test_workers_that_join_later_are_given_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tapas.engine._tasks.SECONDS_BETWEEN_COUNTS", 0.01)
+    monkeypatch.setattr("tapas.engine._room.SECONDS_BETWEEN_COUNTS", 0.01)
+    workers = Workers(executor=Growing(later=50))
+    assert collect(lambda key: key + 1, KEYS, workers) == {key: key + 1 for key in KEYS}
+
+
+def test_a_scheduler_that_is_gone_is_not_asked_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tapas.engine._room import Room
+
+    monkeypatch.setattr("tapas.engine._room.SECONDS_BETWEEN_COUNTS", 0.0)
+    answers = iter([3, 5])
+
+    def count() -> int:
+        for answer in answers:
+            return answer
+        raise OSError("nobody answers")
+
+    room = Room(count)
+    assert [room.now(), room.now()] == [5, 5]
+
+
 def test_libraries_that_a_task_imports_find_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)

@@ -120,7 +120,7 @@ class EnsembleAttack(Attack):
     def __init__(self, attacks: Sequence[Attack] | None = None, label: str | None = None) -> None:
         self.chosen = attacks is not None
         self.attacks = (SubsetAttack(), NearnessAttack()) if attacks is None else tuple(attacks)
-        if not self.attacks or any(attack.writes_doors for attack in self.attacks):
+        if not self.attacks or any(getattr(one, "writes_doors", True) for one in self.attacks):
             raise ConfigError(
                 "an ensemble needs attacks that observe releases (observe and fit), at least one"
             )

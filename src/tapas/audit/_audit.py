@@ -176,7 +176,10 @@ class Audit:
     # -- before ------------------------------------------------------------------------------
 
     def check(self) -> CheckReport:
-        """Report every incompatibility; plays one trial of each phase per generator."""
+        """Report every incompatibility; plays one trial of each phase per generator.
+
+        Short ones are played a few times more, for their time.
+        """
         problems = check_names([attack.label for attack in self.attacks], "attack")
         problems += check_names([subject.label for subject in self.subjects], "subject")
         problems += self._undefined_gates()

@@ -12,6 +12,7 @@ from typing import Any
 
 from tapas._spec import is_installed
 from tapas._validate import listing
+from tapas.audit._named_parameters import takes_objects
 from tapas.audit._problems import Problems
 from tapas.engine import guarded
 from tapas.errors import ConfigError, TapasError
@@ -53,7 +54,9 @@ class Names:
         """
         cls = self.find(use, rooms, key, parts=parts)
         arguments = {
-            name: self._value(value, rooms, f"{key}.parameters.{name}")
+            name: self._value(
+                value, rooms, f"{key}.parameters.{name}", named=takes_objects(cls, name)
+            )
             for name, value in parameters.items()
         }
         if label is not None and accepts(cls, "label"):
@@ -86,8 +89,10 @@ class Names:
             )
         return getattr(importlib.import_module(f"tapas.{known[use]}"), use)
 
-    def _value(self, value: Any, rooms: tuple[str, ...], key: str) -> Any:
-        """A parameter: plain, or again something made by name."""
+    def _value(self, value: Any, rooms: tuple[str, ...], key: str, *, named: bool) -> Any:
+        """A parameter: plain, or again something made by name; a word is one where `named`."""
+        if named and isinstance(value, str):
+            value = {"use": value}
         if isinstance(value, dict) and "use" in value and {*value} <= {"use", "parameters"}:
             inner = value.get("parameters") or {}
             if not isinstance(value["use"], str) or not isinstance(inner, dict):
@@ -96,7 +101,9 @@ class Names:
             beside = ("generators",) if rooms == ("attacks",) else ()
             return self.make(value["use"], inner, None, (*rooms, *beside), key, parts=True)
         if isinstance(value, list):
-            return [self._value(item, rooms, f"{key}[{i}]") for i, item in enumerate(value)]
+            return [
+                self._value(item, rooms, f"{key}[{i}]", named=named) for i, item in enumerate(value)
+            ]
         return value
 
     def _foreign(self, use: str, key: str) -> Any:

@@ -14,8 +14,8 @@ from tapas.cli._set_option import set_option
 def command(audit_file: Path, changes: tuple[str, ...]) -> None:
     """Find every problem of the audit in FILE before any work is done.
 
-    Plays one trial of each kind, and says how long all of them would take. Like `tapas run`, this
-    imports and runs the code and programs that FILE names.
+    Plays one trial of each kind (a few, if they are short), and says how long all of them would
+    take. Like `tapas run`, this imports and runs the code and programs that FILE names.
     """
     from tapas.audit import load_audit
     from tapas.cli._carry_out import foreign_code, refuse_problems

@@ -27,11 +27,8 @@ def as_resources(words: Iterable[str]) -> dict[str, float]:
 
 
 @contextmanager
-def connected(address: str, needs: Mapping[str, float]) -> Iterator[tuple[Any, int]]:
-    """The executor of a cluster, and how many trials it plays at once.
-
-    With `needs`, on workers that have these resources.
-    """
+def connected(address: str, needs: Mapping[str, float]) -> Iterator[Any]:
+    """The executor of a cluster; with `needs`, of its workers that have these resources."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -52,8 +49,8 @@ def connected(address: str, needs: Mapping[str, float]) -> Iterator[tuple[Any, i
             f"docs/trust.md shows"
         ) from error
     try:
-        number = _survey(client, address, needs)
-        yield client.get_executor(**({"resources": dict(needs)} if needs else {})), number
+        _survey(client, address, needs)
+        yield client.get_executor(**({"resources": dict(needs)} if needs else {}))
     finally:
         client.close()
 
@@ -68,7 +65,7 @@ def fitness(dask_worker: Any) -> dict[str, Any]:
     }
 
 
-def _survey(client: Any, address: str, needs: Mapping[str, float]) -> int:
+def _survey(client: Any, address: str, needs: Mapping[str, float]) -> None:
     threads = client.nthreads()
     if not threads:
         raise ConfigError(f"the cluster at {address} has no workers: start some (dask worker)")
@@ -97,14 +94,12 @@ def _survey(client: Any, address: str, needs: Mapping[str, float]) -> int:
             "MALLOC_TRIM_THRESHOLD_=134217728 in their environment",
             err=True,
         )
-    having = [_has(facts["resources"], needs) for facts in found.values()]
-    if not any(having):
+    if not any(_has(facts["resources"], needs) for facts in found.values()):
         words = " ".join(f"{name}={number:g}" for name, number in needs.items())
         raise ConfigError(
             f"no worker of {address} has {words}: start those that do with "
             f'dask worker ... --resources "{words}"'
         )
-    return sum(having)
 
 
 def _has(resources: Mapping[str, float], needs: Mapping[str, float]) -> bool:

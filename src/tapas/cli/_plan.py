@@ -150,6 +150,4 @@ def _seconds_per_trial(audit: Any, audit_file: Path | None) -> float | None:
         return None
     from tapas.cli._carry_out import refuse_problems
 
-    # The first check pays for imports and caches; the second is what a trial costs.
-    refuse_problems(audit, audit_file)
     return refuse_problems(audit, audit_file).seconds_per_trial

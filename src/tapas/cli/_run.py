@@ -58,9 +58,10 @@ def command(
         )
     forget(json_file, junit_file)
     place = folder or default_folder(audit_file)
-    with foreign_code(), _executor(cluster, resources) as (executor, workers):
+    with foreign_code(), _executor(cluster, resources) as executor:
         audit = load_audit(audit_file, changes)
-        record = carry_out(audit, place, n_jobs=workers or n_jobs, executor=executor, quiet=quiet)
+        jobs = n_jobs if executor is None else None
+        record = carry_out(audit, place, n_jobs=jobs, executor=executor, quiet=quiet)
     verdict = say_verdict(record, publish(record, place))
     if json_file is not None:
         write_json(json_file, record, verdict)
@@ -70,11 +71,11 @@ def command(
 
 
 @contextmanager
-def _executor(cluster: str | None, resources: tuple[str, ...]) -> Iterator[tuple[Any, int | None]]:
+def _executor(cluster: str | None, resources: tuple[str, ...]) -> Iterator[Any]:
     if cluster is None:
         if resources:
             raise click.UsageError("--resources are those of a cluster: name it (--cluster)")
-        yield None, None
+        yield None
         return
     from tapas.cli._cluster import as_resources, connected
 

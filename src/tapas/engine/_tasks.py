@@ -28,6 +28,7 @@ from tapas.engine._process import (
     unpack,
 )
 from tapas.engine._progress import Progress, Silent
+from tapas.engine._room import SECONDS_BETWEEN_COUNTS, Room, room_of
 from tapas.errors import ConfigError, ReproducibilityWarning, TapasError
 
 WORTH_STARTING_PROCESSES = 3.0  # seconds of serial work left
@@ -61,7 +62,8 @@ class Workers:
     ----------
     n_jobs : int or None
         Number of processes; -1 is one per core. None starts in this process and moves to one
-        process per core if the work turns out to be long.
+        process per core if the work turns out to be long. Of an executor, how many tasks it is
+        given at once; None asks it.
     executor : concurrent.futures.Executor, optional
         Run there instead (a thread pool, a process pool, a cluster).
     isolated : bool
@@ -83,9 +85,9 @@ class Workers:
         return isinstance(self.executor, ThreadPoolExecutor)
 
     def count(self) -> int:
-        """How many tasks may run at once."""
-        own = getattr(self.executor, "_max_workers", None)
-        if self.n_jobs is None and isinstance(own, int):
+        """How many tasks may run at once; of a cluster, by the workers that it has now."""
+        own = room_of(self.executor) if self.n_jobs is None else None
+        if own is not None:
             return own
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
         available = cores or os.cpu_count() or 1
@@ -140,7 +142,7 @@ def run_tasks(
         with same_everywhere():
             submit = _submitter(workers, task, options)
             try:
-                _run_on(submit, workers.count(), remaining, deliver, options)
+                _run_on(submit, workers.count, remaining, deliver, options)
             except BaseException:
                 if workers.are_threads:
                     PROCESSES.end_all()  # that threads look after
@@ -206,7 +208,9 @@ def _run_in_processes(
     ended = threading.Event()
     try:
         run = partial(run_in_own_process, sent, lost=options.lost, ended=ended)
-        _run_on(lambda chunk, whole: threads.submit(run, chunk), count, keys, deliver, options)
+        _run_on(
+            lambda chunk, whole: threads.submit(run, chunk), lambda: count, keys, deliver, options
+        )
     except BaseException:
         ended.set()
         PROCESSES.end_all()
@@ -238,30 +242,30 @@ class _Options(Generic[Key, Value]):
 
 def _run_on(
     submit: Submit[Key, Value],
-    count: int,
+    count: Callable[[], int],
     keys: Sequence[Key],
     deliver: Receive[Key, Value],
     options: _Options[Key, Value],
 ) -> None:
     """Hand out chunks in order, each sized to take about half a second.
 
-    The first chunk of each worker brings the task; a worker that has not got it, because it came
-    later or another got two, says so and is sent the chunk again with the task.
+    Workers that join later get their share. The first chunk of each brings the task; one that
+    has not got it, because another got two, says so and is sent the chunk again with the task.
     """
     running: dict[Future[Chunk[Value] | None], tuple[int, list[Key]]] = {}
     failures: list[tuple[int, Key, BaseException]] = []
-    start, size, to_equip = 0, 1, count
+    start, size, equipped, room = 0, 1, 0, Room(count)
 
     def go_on() -> bool:
         return start < len(keys) and not failures and not options.enough()
 
     try:
         while running or go_on():
-            while go_on() and len(running) < 2 * count:
+            while go_on() and len(running) < 2 * room.now():
                 chunk = list(keys[start : start + size])
-                running[submit(chunk, to_equip > 0)] = start, chunk
-                start, to_equip = start + len(chunk), to_equip - 1
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                running[submit(chunk, equipped < room.now())] = start, chunk
+                start, equipped = start + len(chunk), equipped + 1
+            finished, _ = wait(running, SECONDS_BETWEEN_COUNTS, FIRST_COMPLETED)
             for future in finished:
                 first, chunk = running.pop(future)
                 done = future.result()
