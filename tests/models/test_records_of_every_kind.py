@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tapas.attacks import RMIA, CertaintyMIA, LabelOnlyMIA, LiRA, LossMIA, RuleBasedMIA
 from tapas.audit import Audit
 from tapas.errors import ConfigError, IncompatibleAttackError, SchemaError
-from tapas.models import AccessError, CallableTrainer, Form, Shown, as_model
+from tapas.models import AccessError, CallableTrainer, Form, Records, Shown, as_model
 from tapas.report import AuditPage
 from tapas.results import AuditRecord, Findings, exposed_records, record_facts
 from tapas.threat_models import ModelMIA
@@ -236,6 +236,18 @@ def test_exposed_records_of_regressors_have_numbers_in_place_of_classes() -> Non
     both = RandomForestRegressor(10).fit(X, several)
     told = ModelMIA(both, (X[INSIDE], several[INSIDE]), (X[~INSIDE], several[~INSIDE]), seed=0)
     assert {"true_0", "off_by_1"} < set(told.judged_records())
+
+
+def test_further_records_of_regressors_are_judged_and_need_numbers() -> None:
+    inside, others = (X[:SIDE], NUMBERS[:SIDE]), (X[SIDE:200], NUMBERS[SIDE:200])
+    forest = RandomForestRegressor(10, random_state=0).fit(*inside)
+    game = ModelMIA(forest, inside, others, seed=0)
+    pair = (X[200:], NUMBERS[200:])
+    of_pair, of_records = (game.judge(LossMIA(), one).table for one in (pair, Records(*pair)))
+    pd.testing.assert_frame_equal(of_pair, of_records)
+    missing = np.where(np.arange(40) == 3, np.nan, NUMBERS[200:])
+    with pytest.raises(SchemaError, match=r"^records: .* 1 records have none as y, .* row 3: nan"):
+        game.judge(LossMIA(), (X[200:], missing))
 
 
 def test_any_function_of_numbers_is_a_regressor() -> None:

@@ -199,6 +199,8 @@ class Residuals:
         """With what is to be predicted in the last columns."""
         X, y = pair(given, name)
         targets = _columns(y)
+        if self.classes is None:
+            targets = _numbers(targets, name)
         if targets.shape[1] != len(self.scales):
             raise SchemaError(
                 f"{name}: {len(self.scales)} things are predicted, y has {targets.shape[1]} columns"
@@ -297,6 +299,19 @@ def about_numbers(true: np.ndarray, predicted: np.ndarray) -> pd.DataFrame:
         found |= {f"true{which}": one, f"predicted{which}": other}
         found[f"off_by{which}"] = np.abs(other - one)
     return pd.DataFrame(found)
+
+
+def _numbers(targets: np.ndarray, name: str) -> np.ndarray:
+    found = np.column_stack([pd.to_numeric(pd.Series(one), errors="coerce") for one in targets.T])
+    strange = np.argwhere(np.isnan(found.astype(float)))
+    if len(strange):
+        row, column = strange[0]
+        held = targets[row].tolist()[column]
+        raise SchemaError(
+            f"{name}: the model predicts numbers, and {len(np.unique(strange[:, 0]))} records "
+            f"have none as y, the first in row {row}: {held!r}. Leave them out"
+        )
+    return found
 
 
 def _columns(y: np.ndarray) -> np.ndarray:
