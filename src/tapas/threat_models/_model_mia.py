@@ -264,9 +264,11 @@ class ModelMIA(GameThreatModel):
         Raises
         ------
         ThreatModelError
-            Where all of them are among the members or non-members that were given.
+            Where there are none, or all are among the members or non-members that were given.
         """
         more = self._layout.records(records, "records")
+        if not len(more):
+            raise ThreatModelError("records holds none: give those that are to be judged")
         check_same_columns(more, self._game.candidates.records, "records")
         self.model.codes_of(more.y)
         names = _row_labels(records) if ids is None else ids
