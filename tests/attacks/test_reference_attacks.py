@@ -212,3 +212,13 @@ def test_reference_attacks_break_the_digits_forest() -> None:
         summary = threat_model.test(attack)
         assert summary.auc > 0.9, attack.label
         assert summary.accuracy > 0.8, attack.label
+
+
+@pytest.mark.parametrize("mode", ["online", "offline"])
+@pytest.mark.parametrize("variance", ["auto", "pooled", "per-record", "shrunk", "agreed"])
+def test_four_references_give_decisions_as_good_as_the_scores(mode: str, variance: str) -> None:
+    seen, inside, target, members = gaussian_game(3000, 4, 0, gap=3)
+    scorer = fitted(LiRA(mode, variance), references(seen, inside))
+    scores = scorer.score(target)
+    best = max(((scores[0] >= one) == members).mean() for one in scores[0])
+    assert (scorer.decide(scores)[0] == members).mean() > best - 0.02

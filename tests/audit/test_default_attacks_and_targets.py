@@ -1,6 +1,7 @@
 """What an audit does that names neither attacks nor targets."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from tapas.audit._default_attacks import default_attacks
 from tapas.datasets import load_sample
 from tapas.errors import ConfigError, TapasWarning
 from tapas.game import MEMBERSHIP, PROPERTY, Goal, Setting
+from tapas.models import Access
 
 ATTRIBUTE = Goal("attribute", "Sex", ("F", "M"))
 SETTINGS = {
@@ -58,6 +60,16 @@ def targets(audit: Audit) -> tuple[str, ...]:
 def test_every_kind_of_audit_has_attacks_of_its_own(name: str) -> None:
     names = [type(attack).__name__ for attack in default_attacks(SETTINGS[name])]
     assert STRONGEST[name] in names
+
+
+@pytest.mark.parametrize(("inputs", "instead"), [("change", "CertaintyMIA"), ("", "BlackBoxMIA")])
+@pytest.mark.parametrize("references", [0, 2, 3])
+def test_models_with_too_few_references_are_asked_without(
+    references: int, inputs: Literal["", "change"], instead: str
+) -> None:
+    setting = replace(SETTINGS["model"], references=references, inputs=inputs, access=Access.SCORES)
+    named = [type(attack).__name__ for attack in default_attacks(setting)]
+    assert named == ["RuleBasedMIA", "LossMIA", instead]
 
 
 def test_the_fitted_mechanism_is_asked_where_it_is_in_sight_and_tells() -> None:

@@ -65,6 +65,21 @@ def test_what_a_regressor_cannot_do_is_refused(
     assert said in " ".join(capsys.readouterr().err.split())
 
 
+def test_records_of_unknown_membership_are_judged(
+    table: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table.iloc[:200].to_csv(HERE, index=False)
+    table.iloc[200:].to_csv("asked.csv", index=False)
+    model = {"use": "sklearn.tree:DecisionTreeRegressor", "class_column": "price €", "shadows": 0}
+    Path("audit.yaml").write_text(yaml.safe_dump({"data": {"table": HERE}, "model": model}))
+    assert run(["judge", "audit.yaml", "asked.csv"]) == 0
+    assert len(pd.read_csv("asked-judged.csv")) == 40
+    assert "of 40 records are judged to be members" in capsys.readouterr().out
+    table.iloc[200:].assign(**{"price €": "much"}).to_csv("asked.csv", index=False)
+    assert run(["judge", "audit.yaml", "asked.csv"]) == 4
+    assert "price €" in capsys.readouterr().err
+
+
 def test_init_refuses_to_predict_a_date(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["init", HERE, "--kind", "model", "--class-column", "since"]) == 4
     assert "'since' holds dates, which no classifier" in capsys.readouterr().err

@@ -18,9 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 from tapas.attacks import RMIA, CertaintyMIA, LabelOnlyMIA, LiRA, LossMIA, RuleBasedMIA
 from tapas.audit import Audit
 from tapas.errors import ConfigError, IncompatibleAttackError, SchemaError
-from tapas.models import CallableTrainer, Form, as_model
+from tapas.models import AccessError, CallableTrainer, Form, Records, Shown, as_model
 from tapas.report import AuditPage
-from tapas.results import AuditRecord, record_facts
+from tapas.results import AuditRecord, Findings, exposed_records, record_facts
 from tapas.threat_models import ModelMIA
 
 pytestmark = pytest.mark.usefixtures("no_baseline")
@@ -165,6 +165,89 @@ def test_pages_say_what_being_right_means_where_numbers_are_predicted() -> None:
     page = AuditPage(AuditRecord.from_json(record.to_json())).html()
     assert f"Right means here: {subject.right_when}." in page
     assert "class: fits" not in page
+
+
+NUMBERS = X[:, 0] + np.random.default_rng(5).normal(size=2 * SIDE) / 4
+
+
+def _of_numbers(**options: Any) -> tuple[RandomForestRegressor, ModelMIA]:
+    inside, others = (X[INSIDE], NUMBERS[INSIDE]), (X[~INSIDE], NUMBERS[~INSIDE])
+    forest = RandomForestRegressor(10, random_state=0).fit(*inside)
+    return forest, ModelMIA(forest, inside, others, seed=0, **options)
+
+
+def test_predicted_numbers_are_shown_to_so_many_decimals() -> None:
+    forest, game = _of_numbers(shown=Shown(decimals=1), trainer=RandomForestRegressor(10))
+    about = game.judged_records()
+    rows = about["row"] + SIDE * (about["source"] == "non_members")
+    np.testing.assert_allclose(about["predicted"], forest.predict(X[rows]).round(1))
+    scale = 0.3 * NUMBERS[INSIDE].std()
+    seen = game.model.predict_proba(game.game.candidates.records.X)[:, 1]
+    np.testing.assert_allclose(seen, np.exp(-about["off_by"] / scale))
+    _, shadow = game.shadow_models[0].numbers(game.game.candidates.records.X)  # type: ignore[attr-defined]
+    np.testing.assert_allclose(shadow, shadow.round(1))
+
+
+def test_probabilities_of_several_classes_are_shown_to_so_many_decimals() -> None:
+    y = np.column_stack([Y, np.random.default_rng(6).integers(0, 3, 2 * SIDE)])
+    model = MultiOutputClassifier(FOREST).fit(X[INSIDE], y[INSIDE])
+    sides = (X[INSIDE], y[INSIDE]), (X[~INSIDE], y[~INSIDE])
+    game = ModelMIA(model, *sides, shown=Shown(decimals=1), seed=0)
+    judged = game.judged_records()
+    rows = judged["row"] + SIDE * (judged["source"] == "non_members")
+    first, second = model.predict_proba(X)
+    together = first[rows, y[rows, 0]].round(1) * second[rows, y[rows, 1]].round(1)
+    np.testing.assert_allclose(judged["confidence"], np.sqrt(together), atol=1e-5)
+    assert not {"class", "predicted"} & set(judged)
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [({"access": "labels"}, "access='labels'"), ({"shown": Shown(top=2)}, "shown top=2")],
+)
+def test_views_by_class_are_refused_where_there_is_no_one_class(
+    options: dict[str, Any], asked: str
+) -> None:
+    with pytest.raises(AccessError, match=f"^{asked} is about classes, and the model predicts num"):
+        _of_numbers(**options)
+    y = np.column_stack([Y, Y])
+    model = MultiOutputClassifier(FOREST).fit(X[INSIDE], y[INSIDE])
+    with pytest.raises(AccessError, match=f"^{asked} is about one class, and the model predicts 2"):
+        ModelMIA(model, (X[INSIDE], y[INSIDE]), (X[~INSIDE], y[~INSIDE]), **options)
+
+
+def test_exposed_records_of_regressors_have_numbers_in_place_of_classes() -> None:
+    forest, game = _of_numbers()
+    about = game.judged_records()
+    assert list(about) == ["source", "row", "correct", "true", "predicted", "off_by"]
+    members = about[about["source"] == "members"]
+    np.testing.assert_allclose(members["true"], NUMBERS[INSIDE][members["row"]])
+    np.testing.assert_allclose(members["predicted"], forest.predict(X[INSIDE])[members["row"]])
+    near = about["off_by"] < 0.3 * NUMBERS[INSIDE].std() * np.log(2)
+    np.testing.assert_array_equal(about["correct"], near)
+    record = Audit(game, [LossMIA()]).run(n_jobs=1)
+    (exposed,) = exposed_records(Findings(AuditRecord.from_json(record.to_json())))
+    assert {"true", "predicted", "off_by"} < set(exposed.table)
+    assert exposed.per_class.empty
+    page = AuditPage(record).html()
+    assert "off by" in page
+    assert "Answer with classes only" not in page
+    several = np.column_stack([NUMBERS, NUMBERS])
+    both = RandomForestRegressor(10).fit(X, several)
+    told = ModelMIA(both, (X[INSIDE], several[INSIDE]), (X[~INSIDE], several[~INSIDE]), seed=0)
+    assert {"true_0", "off_by_1"} < set(told.judged_records())
+
+
+def test_further_records_of_regressors_are_judged_and_need_numbers() -> None:
+    inside, others = (X[:SIDE], NUMBERS[:SIDE]), (X[SIDE:200], NUMBERS[SIDE:200])
+    forest = RandomForestRegressor(10, random_state=0).fit(*inside)
+    game = ModelMIA(forest, inside, others, seed=0)
+    pair = (X[200:], NUMBERS[200:])
+    of_pair, of_records = (game.judge(LossMIA(), one).table for one in (pair, Records(*pair)))
+    pd.testing.assert_frame_equal(of_pair, of_records)
+    missing = np.where(np.arange(40) == 3, np.nan, NUMBERS[200:])
+    with pytest.raises(SchemaError, match=r"^records: .* 1 records have none as y, .* row 3: nan"):
+        game.judge(LossMIA(), (X[200:], missing))
 
 
 def test_any_function_of_numbers_is_a_regressor() -> None:

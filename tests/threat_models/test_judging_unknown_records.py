@@ -98,6 +98,10 @@ def test_what_cannot_be_judged_is_said() -> None:
         threat_model.judge(RuleBasedMIA(), some)
     with pytest.raises(ThreatModelError, match=r"2 of the 2 records .* there is nothing to judge"):
         threat_model.judge(RuleBasedMIA(), (X[:2], y[:2]))
+    with pytest.raises(ThreatModelError, match="records holds none"):
+        threat_model.judge(RuleBasedMIA(), (X[:0], y[:0]))
+    with pytest.raises(ConfigError, match="scores holds none"):
+        judge_records(np.zeros(0), np.arange(10.0), np.arange(10) > 4, attack="any")
     sides = ((X[part], y[part]) for part in (slice(SIZE), slice(SIZE - 10, 2 * SIZE)))
     with pytest.warns(TargetInDataWarning):
         overlapping = ModelMIA(threat_model.model, *sides, seed=0)
@@ -152,6 +156,9 @@ def test_the_command_judges_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run(["judge", str(tmp_path / "audit.yaml"), str(tmp_path / "others.csv")]) != 0
     assert "there is nothing to judge" in capsys.readouterr().err
     assert not (tmp_path / "others-judged.csv").exists()
+    data.take([]).data.to_csv(tmp_path / "none.csv", index=False)
+    assert run(["judge", str(tmp_path / "audit.yaml"), str(tmp_path / "none.csv")]) == 4
+    assert "none.csv: there are no rows" in capsys.readouterr().err
     data.take(range(5)).data.rename(columns={"Health": "d"}).to_csv(tmp_path / "no.csv")
     assert run(["judge", str(tmp_path / "audit.yaml"), str(tmp_path / "no.csv")]) == 4
     assert "Health" in capsys.readouterr().err

@@ -58,8 +58,9 @@ def _on_members(setting: Setting) -> list[Attack]:
     """The strongest attack for the access, after cheap and well-known ones."""
     if not setting.access.shows(Access.SCORES):
         return [RuleBasedMIA(), LabelOnlyMIA()]
-    without = CertaintyMIA() if setting.inputs else BlackBoxMIA("gb")
-    strongest = [LiRA(), RMIA(), RehearsedMIA()] if setting.references else [without]
+    strongest: list[Attack] = [LiRA(), RMIA(), RehearsedMIA()]
+    if any(attack.needs.references > setting.references for attack in strongest):
+        strongest = [CertaintyMIA() if setting.inputs else BlackBoxMIA("gb")]
     return [RuleBasedMIA(), LossMIA(), *strongest, *([TreeMIA()] if setting.trees else [])]
 
 

@@ -67,6 +67,8 @@ def judge_file(
     if not isinstance(threat_model, ModelMIA):
         raise ConfigError(f"{path}: records are judged by audits of the members of a model")
     table = tables.alike(Path(records))
+    if not len(table):
+        raise ConfigError(f"{records}: there are no rows: name a file with records to judge")
     more = records_from_table(table, config.model.class_column)
     threat_model.workers = Workers(n_jobs)
     ids = table.table.index.tolist()

@@ -22,6 +22,7 @@ from tapas.models._estimators import Classifier, display_name
 from tapas.models._inputs import Inputs
 from tapas.models._model import Model
 from tapas.models._onnx import OnnxModel
+from tapas.models._shown import Shown
 from tapas.models._sklearn_trainer import fitted_clone
 from tapas.models._torch import TorchModel, is_torch_module
 from tapas.models._trainer import CallableTrainer, Trainer
@@ -48,6 +49,14 @@ def with_targets(X: Inputs, targets: np.ndarray) -> Inputs:
     return np.column_stack([X, targets])
 
 
+def split_targets(X: Inputs, number: int) -> tuple[Inputs, np.ndarray]:
+    """Records without what should be predicted, and that."""
+    width = X.shape[1] - number
+    if isinstance(X, pd.DataFrame):
+        return X.iloc[:, :width], X.iloc[:, width:].to_numpy(dtype=float)
+    return X[:, :width], X[:, width:]
+
+
 class ResidualModel(Model):
     """How well the predictions of a model fit.
 
@@ -62,6 +71,8 @@ class ResidualModel(Model):
         Of several classifications: the classes of each, which records carry by their position.
     form : callable, optional
         Turns rows into what the predictor takes.
+    shown : Shown, optional
+        To how many decimals predictions, or probabilities of classes, are seen.
     """
 
     def __init__(
@@ -70,12 +81,14 @@ class ResidualModel(Model):
         scales: np.ndarray,
         several: Sequence[np.ndarray] | None = None,
         form: Callable[[Inputs], object] | None = None,
+        shown: Shown | None = None,
     ) -> None:
-        super().__init__(CLASSES, access=Access.PARAMETERS)
+        super().__init__(CLASSES, access=Access.PARAMETERS if shown is None else Access.SCORES)
         self._predictor = _as_predictor(predictor)
         self._scales = np.asarray(scales, dtype=float)
         self._several = several
         self._form = form
+        self._shown = shown
 
     @property
     def label(self) -> str:
@@ -87,19 +100,26 @@ class ResidualModel(Model):
         made = self._predictor
         return made.parameters if isinstance(made, Model) else made
 
+    def numbers(self, X: Inputs) -> tuple[np.ndarray, np.ndarray]:
+        """What records carry and what is predicted, (records, numbers); one query per row."""
+        _, true = split_targets(X, len(self._scales))
+        return true, self._answer(X, lambda rows, _: self._numbers(*self._split(rows)), true[:0])
+
+    def _split(self, X: Inputs) -> tuple[object, np.ndarray]:
+        inputs, targets = split_targets(X, len(self._scales))
+        return (inputs if self._form is None else self._form(inputs)), targets
+
     def _scores(self, X: Inputs) -> np.ndarray:
-        width = X.shape[1] - len(self._scales)
-        if isinstance(X, pd.DataFrame):
-            inputs, targets = X.iloc[:, :width], X.iloc[:, width:].to_numpy(dtype=float)
-        else:
-            inputs, targets = X[:, :width], X[:, width:]
-        inputs = inputs if self._form is None else self._form(inputs)
+        inputs, targets = self._split(X)
         fits = np.exp(-self._residuals(inputs, targets).mean(axis=1))
         return np.column_stack([1.0 - fits, fits])
 
     def _residuals(self, X: object, targets: np.ndarray) -> np.ndarray:
         if self._several is not None:
             return self._losses(X, targets)
+        return np.abs(self._numbers(X, targets) - targets) / self._scales
+
+    def _numbers(self, X: object, targets: np.ndarray) -> np.ndarray:
         found = np.asarray(self._predict(X), dtype=float)
         found = found[:, None] if found.ndim == 1 else found
         if found.shape != targets.shape:
@@ -107,7 +127,12 @@ class ResidualModel(Model):
                 f"{self.label} returned predictions of shape {found.shape} where "
                 f"{targets.shape} were expected"
             )
-        return np.abs(found - targets) / self._scales
+        return self._seen(found)
+
+    def _seen(self, answers: np.ndarray) -> np.ndarray:
+        """As many decimals as are shown."""
+        decimals = None if self._shown is None else self._shown.decimals
+        return answers if decimals is None else answers.round(decimals)
 
     def _predict(self, X: object) -> ArrayLike:
         if isinstance(self._predictor, (TorchModel, OnnxModel)):
@@ -123,7 +148,7 @@ class ResidualModel(Model):
         for place, classes in enumerate(self._several or ()):
             true = classes[targets[:, place].astype(int)]
             column = pd.Index(known[place]).get_indexer(pd.Index(true))
-            found = np.asarray(answers[place])[np.arange(len(true)), column]
+            found = self._seen(np.asarray(answers[place]))[np.arange(len(true)), column]
             losses.append(-np.log(np.maximum(np.where(column < 0, 0.0, found), SMALLEST)))
         return np.stack(losses, axis=1)
 
@@ -157,12 +182,15 @@ class ResidualTrainer(Trainer):
         Of several classifications: what the codes stand for.
     form : callable, or None
         Turns rows into what is trained on.
+    shown : Shown or None
+        To how many decimals predictions are seen.
     """
 
     trainer: object
     scales: np.ndarray
     classes: tuple[np.ndarray, ...] | None = None
     form: Callable[[Inputs], object] | None = None
+    shown: Shown | None = None
 
     @property
     def label(self) -> str:
@@ -172,19 +200,15 @@ class ResidualTrainer(Trainer):
 
     def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
         """Train one predictor."""
-        width = X.shape[1] - len(self.scales)
-        if isinstance(X, pd.DataFrame):
-            inputs, targets = X.iloc[:, :width], X.iloc[:, width:].to_numpy(dtype=float)
-        else:
-            inputs, targets = X[:, :width], X[:, width:]
-        inputs = inputs if self.form is None else self.form(inputs)
+        rows, targets = split_targets(X, len(self.scales))
+        inputs = rows if self.form is None else self.form(rows)
         if self.classes is not None:
             parts = zip(self.classes, targets.T.astype(int), strict=True)
             targets = np.column_stack([classes[codes] for classes, codes in parts])
         elif targets.shape[1] == 1:
             targets = targets[:, 0]
         fitted = self._trained(inputs, targets, rng)
-        return ResidualModel(fitted, self.scales, self.classes, self.form)
+        return ResidualModel(fitted, self.scales, self.classes, self.form, self.shown)
 
     def train_some(self, plan: TrainingPlan, keys: Sequence[int]) -> list[Model]:
         """Train the models with the given numbers; all have the same classes."""

@@ -111,13 +111,16 @@ def strongest_attack(findings: Findings) -> str:
 def worth_hiding(findings: Findings, shown: object) -> list[str]:
     """What of "parameters" and "scores" is shown and read by the strongest attack, or may be.
 
-    What that attack does not read can be kept back without taking anything from it.
+    What that attack does not read can be kept back without taking anything from it. The scores of
+    a model that predicts numbers, or several things, are how far off it is.
     """
     name = strongest_attack(findings).partition("(")[0]
     if shown == "labels" or name in READ_LABELS:
         return []
     kept = shown == "parameters" and name not in READ_SCORES  # one's own may read anything
-    return ["parameters", "scores"] if kept else ["scores"]
+    found = ["parameters"] if kept else []
+    predicts_class = not any(one.right_when for one in findings.record.audited)
+    return [*found, "scores"] if predicts_class else found
 
 
 def whole_model_words(exposed: Sequence[ExposedRecords]) -> str:

@@ -97,6 +97,8 @@ def judge_records(
     prior = check_probability(prior, "prior")
     if not 0 < prior < 1 or not 0 < false_alarms < 1:
         raise ConfigError("prior and false_alarms must lie strictly between 0 and 1")
+    if not len(scores):
+        raise ConfigError("scores holds none: give those of the records that are to be judged")
     members = np.asarray(known_members, dtype=bool)
     others = np.sort(known_scores[~members])
     number = len(others)

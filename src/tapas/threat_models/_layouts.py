@@ -9,6 +9,8 @@ import pandas as pd
 from tapas.errors import SchemaError
 from tapas.models import (
     FITS,
+    Access,
+    AccessError,
     Classifier,
     Form,
     Listing,
@@ -19,6 +21,9 @@ from tapas.models import (
     ResidualModel,
     ResidualTrainer,
     ShapedTrainer,
+    Shown,
+    ShownModel,
+    ShownTrainer,
     SklearnTrainer,
     Trainer,
     as_model,
@@ -48,11 +53,17 @@ class Layout(Protocol):
     def records(self, given: RecordsLike, name: str) -> Records:
         """Records as rows."""
 
-    def model(self, model: object) -> Model:
+    def refuse_view(self, access: Access, shown: Shown | None) -> None:
+        """Refuse what such a model cannot show alone."""
+
+    def model(self, model: object, shown: Shown | None = None) -> Model:
         """The model, asked about rows."""
 
-    def trainer(self, trainer: TrainerLike) -> Trainer | None:
+    def trainer(self, trainer: TrainerLike, shown: Shown | None = None) -> Trainer | None:
         """What trains on rows."""
+
+    def about(self, about: pd.DataFrame, model: Model, records: Records) -> pd.DataFrame:
+        """What is told of each record, in words of what is predicted."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +84,30 @@ class Rows:
         """As they are."""
         return given if isinstance(given, Records) else Records(*pair(given, name))
 
-    def model(self, model: object) -> Model:
-        """As it is."""
-        return as_model(model)
+    def refuse_view(self, access: Access, shown: Shown | None) -> None:
+        """A classifier of one output can show any part."""
 
-    def trainer(self, trainer: TrainerLike) -> Trainer | None:
+    def model(self, model: object, shown: Shown | None = None) -> Model:
+        """As it is, or a part of its scores."""
+        made = self._model(as_model(model))
+        return made if shown is None else ShownModel(made, shown)
+
+    def _model(self, model: Model) -> Model:
+        return model
+
+    def trainer(self, trainer: TrainerLike, shown: Shown | None = None) -> Trainer | None:
+        """As it is, or of models that show a part of their scores."""
+        if trainer is None:
+            return None
+        made = self._trainer(trainer if isinstance(trainer, Trainer) else SklearnTrainer(trainer))
+        return made if shown is None else ShownTrainer(made, shown)
+
+    def _trainer(self, trainer: Trainer) -> Trainer:
+        return trainer
+
+    def about(self, about: pd.DataFrame, model: Model, records: Records) -> pd.DataFrame:
         """As it is."""
-        if trainer is None or isinstance(trainer, Trainer):
-            return trainer
-        return SklearnTrainer(trainer)
+        return about
 
 
 @dataclass(frozen=True)
@@ -101,14 +127,11 @@ class Shaped(Rows):
         X, y = pair(given, name)
         return Records(self.form.rows(X), y)
 
-    def model(self, model: object) -> Model:
-        """Given the shape."""
-        return ReformedModel(as_model(model), self.form)
+    def _model(self, model: Model) -> Model:
+        return ReformedModel(model, self.form)
 
-    def trainer(self, trainer: TrainerLike) -> Trainer | None:
-        """Given the shape."""
-        made = super().trainer(trainer)
-        return None if made is None else ShapedTrainer(made, self.form)
+    def _trainer(self, trainer: Trainer) -> Trainer:
+        return ShapedTrainer(trainer, self.form)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,14 +150,11 @@ class Listed(Rows):
         X, y = pair(given, name)
         return Records(self.listing.rows(X), y)
 
-    def model(self, model: object) -> Model:
-        """Given the texts."""
-        return ReformedModel(as_model(model), self.listing)
+    def _model(self, model: Model) -> Model:
+        return ReformedModel(model, self.listing)
 
-    def trainer(self, trainer: TrainerLike) -> Trainer | None:
-        """Given the texts."""
-        made = super().trainer(trainer)
-        return None if made is None else ReformedTrainer(made, self.listing)
+    def _trainer(self, trainer: Trainer) -> Trainer:
+        return ReformedTrainer(trainer, self.listing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +199,8 @@ class Residuals:
         """With what is to be predicted in the last columns."""
         X, y = pair(given, name)
         targets = _columns(y)
+        if self.classes is None:
+            targets = _numbers(targets, name)
         if targets.shape[1] != len(self.scales):
             raise SchemaError(
                 f"{name}: {len(self.scales)} things are predicted, y has {targets.shape[1]} columns"
@@ -192,15 +214,47 @@ class Residuals:
         inputs = self.laid.records((X, fits), name).X
         return Records(with_targets(inputs, targets.astype(float)), fits)
 
-    def model(self, model: object) -> Model:
-        """How well its predictions fit."""
-        return ResidualModel(model, self.scales, self.classes, self._form)  # type: ignore[arg-type]
+    def refuse_view(self, access: Access, shown: Shown | None) -> None:
+        """There is no one class that could be shown alone, or whose score is the largest."""
+        asked = "access='labels'" if access is Access.LABELS else ""
+        if shown is not None and shown.top is not None:
+            asked = f"shown top={shown.top}"
+        if not asked:
+            return
+        if self.classes is None:
+            raise AccessError(
+                f"{asked} is about classes, and the model predicts numbers: whoever asks it sees "
+                f"these, so take access='scores'; rounded ones are Shown(decimals=...), in an "
+                f"audit file shown: {{decimals: ...}}"
+            )
+        raise AccessError(
+            f"{asked} is about one class, and the model predicts {len(self.classes)}: it is "
+            f"audited by all their scores, so take access='scores'"
+        )
 
-    def trainer(self, trainer: TrainerLike) -> Trainer | None:
+    def model(self, model: object, shown: Shown | None = None) -> Model:
+        """How well its predictions fit."""
+        return ResidualModel(
+            model,  # type: ignore[arg-type]
+            self.scales,
+            self.classes,
+            self._form,
+            shown,
+        )
+
+    def trainer(self, trainer: TrainerLike, shown: Shown | None = None) -> Trainer | None:
         """Trains predictors."""
         if trainer is None:
             return None
-        return ResidualTrainer(trainer, self.scales, self.classes, self._form)
+        return ResidualTrainer(trainer, self.scales, self.classes, self._form, shown)
+
+    def about(self, about: pd.DataFrame, model: Model, records: Records) -> pd.DataFrame:
+        """True and predicted numbers in place of classes, and how far these are off."""
+        if self.classes is not None or not isinstance(model, ResidualModel):
+            return about.drop(columns=["class", "predicted"])
+        told = about_numbers(*model.numbers(records.X))
+        kept = about.drop(columns=["class", "predicted", "confidence"], errors="ignore")
+        return pd.concat([kept, told], axis=1)
 
     @property
     def _form(self) -> Form | Listing | None:
@@ -235,6 +289,29 @@ def _laid_out(X: object) -> Rows:
     if isinstance(X, np.ndarray) and (X.ndim > 2 or X.dtype.kind in "iu"):
         return Shaped(form=Form.of(X))
     return Rows()
+
+
+def about_numbers(true: np.ndarray, predicted: np.ndarray) -> pd.DataFrame:
+    """A column of each number: what it is, what is predicted, and how far that is off."""
+    found: dict[str, np.ndarray] = {}
+    for place, (one, other) in enumerate(zip(true.T, predicted.T, strict=True)):
+        which = f"_{place}" if true.shape[1] > 1 else ""
+        found |= {f"true{which}": one, f"predicted{which}": other}
+        found[f"off_by{which}"] = np.abs(other - one)
+    return pd.DataFrame(found)
+
+
+def _numbers(targets: np.ndarray, name: str) -> np.ndarray:
+    found = np.column_stack([pd.to_numeric(pd.Series(one), errors="coerce") for one in targets.T])
+    strange = np.argwhere(np.isnan(found.astype(float)))
+    if len(strange):
+        row, column = strange[0]
+        held = targets[row].tolist()[column]
+        raise SchemaError(
+            f"{name}: the model predicts numbers, and {len(np.unique(strange[:, 0]))} records "
+            f"have none as y, the first in row {row}: {held!r}. Leave them out"
+        )
+    return found
 
 
 def _columns(y: np.ndarray) -> np.ndarray:

@@ -21,8 +21,6 @@ from tapas.models import (
     Model,
     Records,
     Shown,
-    ShownModel,
-    ShownTrainer,
     Trainer,
 )
 from tapas.results import JudgedRecords, Leaves
@@ -72,7 +70,7 @@ class ModelMIA(GameThreatModel):
         counts.
     shown : Shown, optional
         Which part of the scores the release shows: rounded, the largest few, or the confidence
-        alone. Shadow models show the same.
+        alone. Shadow models show the same. Of numbers that are predicted, to how many decimals.
     coins : bool
         Whether members and non-members are canaries: each was put into the training set, or left
         out, by a fair coin of its own. Then this one model certifies an epsilon, and a claim can be
@@ -123,11 +121,9 @@ class ModelMIA(GameThreatModel):
         super().__init__(n_jobs=n_jobs, executor=executor)
         self.ids = (_row_labels(members), _row_labels(non_members)) if ids is None else ids
         self._layout = layout_for(model, members)
-        audited, shadows = self._layout.model(model), self._layout.trainer(trainer)
-        if shown is not None:
-            audited = ShownModel(audited, shown)
-            shadows = None if shadows is None else ShownTrainer(shadows, shown)
         allowed = Access.parse(access)
+        self._layout.refuse_view(allowed, shown)
+        audited, shadows = self._layout.model(model, shown), self._layout.trainer(trainer, shown)
         audited.restricted(allowed)
         sides = _checked_sides(self._layout, audited, members, non_members)
         seed = resolve_seed(seed)
@@ -198,9 +194,12 @@ class ModelMIA(GameThreatModel):
 
         Columns: ``source`` ("members" or "non_members") and ``row`` (position there), ``id`` where
         records have labels of their own, ``class`` (the true one), ``predicted`` and ``correct``
-        (what the model says), and ``confidence``, the probability it gives to the true class.
+        (what the model says), and ``confidence``, the probability it gives to the true class. Of
+        a model that predicts numbers ``true``, ``predicted`` and ``off_by`` in place of classes
+        and confidence, and ``correct`` as `right_when` says.
         """
-        about = self._game.about_judged()
+        game = self._game
+        about = self._layout.about(game.about_judged(), game.model, game.candidates.records)
         if self._are_named:
             sides = zip(about["source"] == "members", about["row"], strict=True)
             ids = [str(self.ids[0 if member else 1][row]) for member, row in sides]
@@ -265,9 +264,11 @@ class ModelMIA(GameThreatModel):
         Raises
         ------
         ThreatModelError
-            Where all of them are among the members or non-members that were given.
+            Where there are none, or all are among the members or non-members that were given.
         """
         more = self._layout.records(records, "records")
+        if not len(more):
+            raise ThreatModelError("records holds none: give those that are to be judged")
         check_same_columns(more, self._game.candidates.records, "records")
         self.model.codes_of(more.y)
         names = _row_labels(records) if ids is None else ids

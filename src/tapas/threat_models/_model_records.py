@@ -22,6 +22,8 @@ def as_records(given: RecordsLike, name: str) -> Records:
 
 def pair(given: RecordsLike, name: str) -> tuple[Any, np.ndarray]:
     """Inputs, in whatever form, and classes."""
+    if isinstance(given, Records):
+        return given.X, given.y
     if isinstance(given, (tuple, list)) and len(given) == 2:
         X, y = given
         return _inputs(X, name), np.asarray(y)

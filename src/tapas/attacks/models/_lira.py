@@ -1,6 +1,6 @@
 """The likelihood-ratio attack: where logits lie with, and where without, the record."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -53,6 +53,22 @@ class _World:
 
 
 @dataclass(frozen=True)
+class _Spread:
+    """Variance of all records in one world, and what a record's own is shrunk towards."""
+
+    pooled: float
+    weight: float
+    common: float
+
+    @classmethod
+    def of(cls, squares: np.ndarray, freedom: np.ndarray, variance: str) -> "_Spread":
+        pooled = max(squares.sum() / max(freedom.sum(), 1), 1e-12)
+        if variance == "agreed":
+            return cls(pooled, *variance_prior(squares, freedom))
+        return cls(pooled, PRIOR_WEIGHT, pooled)
+
+
+@dataclass(frozen=True)
 class LikelihoodRatio:
     """Log likelihood ratio, or log probability of a smaller logit without the record.
 
@@ -61,35 +77,50 @@ class LikelihoodRatio:
     mode, variance : str
         As in `LiRA`, "auto" decided.
     clip : float
+    usual : (_Spread, _Spread) or None
+        With and without the record, for references among which no record was seen twice.
     """
 
     mode: str
     variance: str
     clip: float
+    usual: tuple[_Spread, _Spread] | None = None
 
     def __call__(self, values: np.ndarray, references: Board) -> np.ndarray:
         seen, found = logits(references.values, self.clip), logits(values, self.clip)
-        outside = self._world(seen, ~references.secrets)
+        with_it, without = self.usual or (None, None)
+        outside = self._world(seen, ~references.secrets, without)
         if self.mode == "offline":
             return outside.log_below(found)
-        inside = self._world(seen, references.secrets)
+        inside = self._world(seen, references.secrets, with_it)
         return inside.log_density(found) - outside.log_density(found)
 
-    def _world(self, values: np.ndarray, chosen: np.ndarray) -> _World:
+    def knowing(self, references: Board) -> "LikelihoodRatio":
+        """With the spreads of references, for rehearsals that are left with too few of them."""
+        seen = logits(references.values, self.clip)
+        sides = (references.secrets, ~references.secrets)
+        with_it, without = (self._spread(*masked_moments(seen, side)) for side in sides)
+        return replace(self, usual=(with_it, without))
+
+    def _spread(self, number: np.ndarray, mean: np.ndarray, squares: np.ndarray) -> _Spread:
+        return _Spread.of(squares, np.maximum(number - 1, 0), self.variance)
+
+    def _world(self, values: np.ndarray, chosen: np.ndarray, usual: _Spread | None) -> _World:
         number, mean, squares = masked_moments(values, chosen)
         freedom = np.maximum(number - 1, 0)
-        pooled = max(squares.sum() / max(freedom.sum(), 1), 1e-12)
+        spread = usual
+        if spread is None or freedom.any():
+            spread = _Spread.of(squares, freedom, self.variance)
+        pooled = spread.pooled
         if self.variance == "pooled":
             return _World(mean, np.full(mean.shape, np.sqrt(pooled)), None)
         if self.variance == "per-record":
             own = np.where(freedom > 0, squares / np.maximum(freedom, 1), pooled)
             return _World(mean, np.sqrt(np.maximum(own, LEAST_SHARE * pooled)), None)
-        weight, common = PRIOR_WEIGHT, pooled
-        if self.variance == "agreed":
-            weight, common = variance_prior(squares, freedom)
-        shrunk = (weight * common + squares) / (weight + freedom)
+        freedom = spread.weight + freedom
+        shrunk = (spread.weight * spread.common + squares) / freedom
         predictive = np.maximum(shrunk, LEAST_SHARE * pooled) * (1 + 1 / np.maximum(number, 1))
-        return _World(mean, np.sqrt(predictive), weight + freedom)
+        return _World(mean, np.sqrt(predictive), freedom)
 
 
 class LiRA(ReferenceAttack):
@@ -141,9 +172,10 @@ class LiRA(ReferenceAttack):
 
     def comparison(self, board: Board, clip: float) -> Comparison:
         """The likelihood ratio, with the variance that rehearsals favour."""
+        if len(board) < FEWEST_TRIED:
+            kind = TRIED[0] if self.variance == "auto" else self.variance
+            return LikelihoodRatio(self.mode, kind, clip).knowing(board.rehearsal)
         if self.variance != "auto":
             return LikelihoodRatio(self.mode, self.variance, clip)
         ratios = [LikelihoodRatio(self.mode, kind, clip) for kind in TRIED]
-        if len(board) < FEWEST_TRIED:
-            return ratios[0]
         return max(ratios, key=lambda ratio: told(*rehearsed(ratio, board.rehearsal)))
