@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -240,6 +240,80 @@ def test_tensors_and_networks_are_their_values() -> None:
     with torch.no_grad():
         net.weight += 1
     assert digest(net) != before
+
+
+class Grown:
+    """What boosters of all libraries are to a spec: something in memory of another language."""
+
+    def __init__(self, trees: str) -> None:
+        self.trees, self.handle = trees, (one for one in trees)
+
+
+class SavesRaw(Grown):
+    def save_raw(self) -> bytearray:
+        return bytearray(self.trees.encode())
+
+
+class SavesText(Grown):
+    def model_to_string(self) -> str:
+        return self.trees
+
+
+class SavesItsState(Grown):
+    """With doors of ``catboost.CatBoost``; where it was grown and when makes no difference."""
+
+    def __init__(self, trees: str) -> None:
+        super().__init__(trees)
+        self.about = {"model_guid": str(id(self)), "train_finish_time": "now", "kind": "plain"}
+
+    def is_fitted(self) -> bool:
+        return bool(self.trees)
+
+    def copy(self) -> Self:
+        return type(self)(self.trees)
+
+    def get_metadata(self) -> dict[str, str]:
+        return self.about
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"depth": 3, "trees": self.trees, "about": self.about if self.trees else None}
+
+
+@pytest.mark.parametrize(
+    ("package", "kind"),
+    [("xgboost.core", SavesRaw), ("lightgbm.basic", SavesText), ("catboost.core", SavesItsState)],
+)
+def test_boosters_are_what_they_would_be_saved_as(package: str, kind: type) -> None:
+    name = kind.__name__ if package.startswith("catboost") else "Booster"
+    booster = type(name, (kind,), {"__module__": package})
+    one, same, other, none = (booster(trees) for trees in ("ab", "ab", "ac", ""))
+    assert digest(one) == digest(same)
+    assert len({digest(each) for each in (one, other, none)}) == 3
+    assert all(not spec_of(Thing(value=each)).doubts for each in (one, none))
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "options"),
+    [
+        ("xgboost", "XGBClassifier", {"n_estimators": 2}),
+        ("lightgbm", "LGBMClassifier", {"n_estimators": 2, "verbose": -1}),
+        (
+            "catboost",
+            "CatBoostClassifier",
+            {"iterations": 2, "verbose": 0, "allow_writing_files": False},
+        ),
+    ],
+)
+def test_estimators_of_boosters_are_their_parameters_and_trees(
+    package: str, name: str, options: dict[str, Any]
+) -> None:
+    kind = getattr(pytest.importorskip(package, reason=f"{package} is not installed"), name)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    fresh = [kind(**options), kind(**options), kind(**options, max_depth=2)]
+    fitted = [kind(**options).fit(X, y) for y in (X[:, 0] > 0, X[:, 0] > 0, X[:, 1] > 0)]
+    for one, same, other in (fresh, fitted):
+        assert digest(one) == digest(same) != digest(other)
+        assert spec_of(one).doubts == ()
 
 
 # -- objects -------------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
-"""How tables of pandas and tensors of torch are described; neither is imported before it is met."""
+"""How tables, tensors and boosters of packages are described; none is imported before it is met."""
+
+from typing import Any
 
 from tapas._spec._code import path_of
 from tapas._spec._kinds import Describe, Reader
@@ -47,4 +49,29 @@ def _torch(reader: Reader, value: object, where: str) -> Plain:
     return {"tensor": shape, "dtype": str(value.dtype), "digest": digest_of(content.tobytes())}
 
 
-FOREIGN: dict[str, Describe] = {"pandas": _pandas, "torch": _torch}
+def _booster(reader: Reader, value: Any, where: str) -> Plain:
+    """A booster of xgboost or lightgbm by what it is saved as; None for other things of theirs."""
+    if type(value).__name__ != "Booster":
+        return None
+    save = value.save_raw if hasattr(value, "save_raw") else value.model_to_string
+    return {"path": path_of(type(value)), "saved": reader.describe(save(), where)}
+
+
+def _catboost(reader: Reader, value: Any, where: str) -> Plain:
+    """An estimator of catboost by its parameters and its trees, whenever these were grown."""
+    if not hasattr(type(value), "get_metadata"):
+        return None
+    if value.is_fitted():
+        value = value.copy()
+        for key in ("model_guid", "train_finish_time"):
+            value.get_metadata()[key] = ""
+    return {"path": path_of(type(value)), "state": reader.describe(value.__getstate__(), where)}
+
+
+FOREIGN: dict[str, Describe] = {
+    "pandas": _pandas,
+    "torch": _torch,
+    "xgboost": _booster,
+    "lightgbm": _booster,
+    "catboost": _catboost,
+}
