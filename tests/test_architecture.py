@@ -123,7 +123,8 @@ PUBLIC = {
         OnnxModel QueryBudgetError RecordEncoding RecordedModel RecordedModels Records
         ReformedModel ReformedTrainer RemoteModel ResidualModel ResidualTrainer ShapedTrainer
         Shown ShownModel ShownTrainer SklearnModel SklearnTrainer TorchMLPTrainer TorchModel
-        TorchTrainer Trainer TrainingPlan TrainingSets as_model classes_of_several decision_trees
+        TorchTrainer Trainer TrainingPlan TrainingSets as_labels as_model classes_of_several
+        decision_trees distinct_labels
         is_sparse is_texts parameter_summary predicts_numbers records_from_table with_targets
         RegressorTrainer encoded_trainer""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates

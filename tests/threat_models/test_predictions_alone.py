@@ -178,6 +178,63 @@ def test_what_does_not_fit_together_is_refused(
         PredictionsMIA(**{**said, **change})
 
 
+def of_three(columns: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores of three classes; nobody has the last."""
+    rng = np.random.default_rng(0)
+    scores = rng.dirichlet(np.ones(3), 60)[:, :columns]
+    return scores, rng.integers(0, 2, 60), rng.random(60) < 0.5
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_classes_that_nobody_has_are_named(tmp_path: Path, words: bool) -> None:
+    scores, codes, members = of_three()
+    labels = np.array(["a", "b", "c"])[codes] if words else codes
+    names = ["a", "b", "c"] if words else [0, 1, 2]
+    told = r"scores have 3 columns, and labels hold 2 classes, .*classes=\[\.\.\.\]"
+    with pytest.raises(SchemaError, match=told):
+        PredictionsMIA(scores, labels, members)
+    assert PredictionsMIA(scores, labels, members, names).model.classes.tolist() == names
+    np.savez(tmp_path / "said.npz", scores=scores, labels=labels, members=members)
+    with pytest.raises(SchemaError, match=r"said\.npz: .*the array classes"):
+        PredictionsMIA.read(tmp_path / "said.npz")
+    with pytest.raises(SchemaError, match="scores have one column"):
+        PredictionsMIA(scores[:, 0], np.arange(60) % 3, members)
+
+
+def test_rows_that_mark_a_class_are_labels() -> None:
+    scores, codes, members = of_three()
+    plain = PredictionsMIA(scores, codes, members, [0, 1, 2], seed=0)
+    marked = PredictionsMIA(scores, np.eye(3)[codes], members, seed=0)
+    assert marked.model.classes.tolist() == [0, 1, 2]
+    pd.testing.assert_frame_equal(marked.judged_records(), plain.judged_records())
+    named = PredictionsMIA(scores, np.eye(3)[codes], members, ["a", "b", "c"], seed=0)
+    assert set(named.judged_records()["class"]) == {"a", "b"}
+    with pytest.raises(SchemaError, match="one of 3 classes, and classes lists 2"):
+        PredictionsMIA(scores, np.eye(3)[codes], members, ["a", "b"])
+
+
+def test_predicted_classes_may_be_others_than_true_ones() -> None:
+    _, codes, members = of_three()
+    predicted = np.where(np.arange(60) % 5 == 0, 7, codes)
+    model = PredictionsMIA(predicted, codes, members, outputs="labels").model
+    assert sorted(model.classes.tolist()) == [0, 1, 7]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"scores": [[0.5, 0.5], [1.0]]}, "scores must have rows of equal length"),
+        ({"labels": np.zeros((600, 2))}, r"labels must hold one class label.*\(600, 2\)"),
+        ({"members": np.zeros((600, 2))}, r"members must hold one value.*\(600, 2\)"),
+    ],
+)
+def test_arrays_of_other_shapes_are_refused(
+    said: dict[str, np.ndarray], change: dict, words: str
+) -> None:
+    with pytest.raises(SchemaError, match=words):
+        PredictionsMIA(**{**_plain(said), **change})
+
+
 def one_cell(scores: np.ndarray) -> np.ndarray:
     changed = scores.copy()
     changed[7, 1] = 1.7

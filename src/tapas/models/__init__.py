@@ -4,6 +4,7 @@ from tapas.models._access import Access, AccessError
 from tapas.models._adapt import as_model
 from tapas.models._boosters import BoosterModel
 from tapas.models._callable import CallableModel
+from tapas.models._classes import as_labels, distinct_labels
 from tapas.models._encoding import RecordEncoding
 from tapas.models._estimators import Classifier
 from tapas.models._inputs import Inputs
@@ -80,9 +81,11 @@ __all__ = [
     "Trainer",
     "TrainingPlan",
     "TrainingSets",
+    "as_labels",
     "as_model",
     "classes_of_several",
     "decision_trees",
+    "distinct_labels",
     "encoded_trainer",
     "is_sparse",
     "is_texts",

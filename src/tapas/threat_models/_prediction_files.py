@@ -14,7 +14,7 @@ from tapas._files import DAMAGED_NPZ, refuse_bomb
 from tapas._validate import listing
 from tapas.datasets import DataDescription, TabularDataset, locate, read_file
 from tapas.errors import SchemaError
-from tapas.models import Shown
+from tapas.models import Shown, as_labels, distinct_labels
 
 PREDICTED, CONFIDENCE = "predicted", "confidence"
 SINGLE = {"p", "prob", "probability", "score", "scores"}  # of the second of two classes
@@ -61,16 +61,16 @@ class Predictions:
         outputs: str | None = None,
     ) -> "Predictions":
         """Refuse what does not fit together."""
-        said, true, inside = np.asarray(scores), np.asarray(labels), membership(members)
-        for name, array in (("labels", true), ("members", inside)):
+        said, inside = as_array(scores, "scores"), membership(members)
+        for name, array in (("labels", as_array(labels, "labels")), ("members", inside)):
             if len(array) != len(said):
                 raise SchemaError(f"scores has {len(said)} records, {name} {len(array)}")
-        known = np.unique(true) if classes is None else np.asarray(classes)
+        true, known = _classes_among(labels, classes, said, outputs)
         if (reference_scores is None) != (reference_members is None):
             raise SchemaError("reference_scores and reference_members go together: give both")
         of_references, trained_on = None, None
         if reference_scores is not None:
-            of_references = np.asarray(reference_scores)
+            of_references = as_array(reference_scores, "reference_scores")
             trained_on = np.asarray(reference_members).astype(bool)
             if of_references.shape[1:] != said.shape:
                 raise SchemaError(
@@ -83,6 +83,46 @@ class Predictions:
                     f"{(len(of_references), len(said))}, got {trained_on.shape}"
                 )
         return cls(said, true, inside, known, of_references, trained_on, outputs)
+
+
+def as_array(given: ArrayLike, name: str) -> np.ndarray:
+    """An array of rows of equal length."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise SchemaError(
+            f"{name} must have rows of equal length, one number for each class"
+        ) from None
+
+
+def _classes_among(
+    labels: ArrayLike, classes: ArrayLike | None, said: np.ndarray, outputs: str | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The class of each record, and all classes in the order of the columns of scores."""
+    given = as_array(labels, "labels")
+    true = as_labels(given, "labels")
+    width = said.shape[1] if said.ndim == 2 else 1
+    if given.ndim == 2 and given.shape[1] > 1:  # one-hot rows mark a column
+        known = np.arange(given.shape[1]) if classes is None else np.asarray(classes)
+        if len(known) != given.shape[1]:
+            raise SchemaError(
+                f"labels are rows that mark one of {given.shape[1]} classes, and classes lists "
+                f"{len(known)}: list one for each column"
+            )
+        return known[true], known
+    if classes is not None:
+        return true, np.asarray(classes)
+    if outputs == "labels":
+        return true, distinct_labels(np.concatenate([true, as_labels(said, "scores")]))
+    known = distinct_labels(true)
+    if len(known) != width and (width, len(known)) != (1, 2):
+        columns = f"{width} columns" if width > 1 else "one column"
+        raise SchemaError(
+            f"scores have {columns}, and labels hold {len(known)} classes, "
+            f"{listing(known.tolist())}: name the classes in the order of the columns with "
+            f"classes=[...] (in an npz file by the array classes)"
+        )
+    return true, known
 
 
 def read_predictions(
@@ -239,7 +279,12 @@ def _from_arrays(path: Path, outputs: str | None) -> Predictions:
 
 def membership(given: ArrayLike, name: str = "members") -> np.ndarray:
     """1 inside, 0 outside, -1 where it is missing."""
-    values = pd.Series(np.asarray(given, dtype=object)).reset_index(drop=True)
+    column = np.asarray(given, dtype=object)
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if column.ndim != 1:
+        raise SchemaError(f"{name} must hold one value for each record, got shape {column.shape}")
+    values = pd.Series(column)
     words = values.map(lambda value: str(value).strip().lower())
     unknown = values.isna() | (words == str(UNKNOWN))
     codes = np.select([words.isin(YES), words.isin(NO), unknown], [1, 0, UNKNOWN], default=9)

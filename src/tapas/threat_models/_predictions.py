@@ -89,12 +89,13 @@ class PredictionsMIA(GameThreatModel):
         What the model says of each record: (records, classes), or (records,) for the second of two
         classes, or predicted classes (with ``outputs="labels"``).
     labels : array-like
-        True class of each record.
+        True class of each record, or rows that mark it in the order of the columns (one-hot).
     members : array-like
         Whether each was trained on: booleans, or 1 and 0. A record where this is missing (NaN,
         None, -1) is neither learnt from nor judged, and can be asked about by `judge`.
     classes : array-like, optional
-        In the order of the columns; by default those that occur, sorted.
+        In the order of the columns; by default those that occur, sorted. Needed where nobody has
+        one of them.
     reference_scores : array-like (references, records, classes), optional
         What reference models say of the same records.
     reference_members : array-like of bool (references, records), optional
