@@ -175,6 +175,59 @@ def test_saved_boosters_are_audited_from_a_file(name: str, tmp_path: Path) -> No
         load_audit(path)
 
 
+class OfCategories(LightgbmLike):
+    """Trained on a frame with a column of categories, which it finds by value."""
+
+    pandas_categorical = (("x", "y", "z"),)
+
+    def predict(self, X: Any, raw_score: bool = False) -> np.ndarray:
+        codes = X["c"].cat.set_categories(self.pandas_categorical[0]).cat.codes
+        return super().predict(X.assign(c=codes), raw_score)
+
+
+def of_categories(folder: Path) -> Path:
+    """An audit of a saved booster on a table with categories."""
+    (folder / "model.txt").write_text(json.dumps([[1.0, -2.0], "binary"]))
+    table = pd.DataFrame({"a": X[:, 0], "c": np.tile(list("zyyx"), 10)})
+    table["y"] = np.tile(["no", "yes"], 20)
+    table[:20].to_csv(folder / "train.csv", index=False)
+    table[20:].to_csv(folder / "others.csv", index=False)
+    model = {"file": "model.txt", "classes": ["no", "yes"], "class_column": "y"}
+    asked = {
+        "data": {"table": "train.csv", "holdout": "others.csv"},
+        "model": model,
+        "attacks": ["LossMIA"],
+    }
+    path = folder / "audit.yaml"
+    path.write_text(yaml.safe_dump(asked))
+    return path
+
+
+def test_a_booster_of_categories_is_asked_with_categories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["lightgbm"], "Booster", OfCategories)
+    audit = load_audit(of_categories(tmp_path))
+    assert audit.check().problems == ()
+    (subject,) = audit.subjects
+    model: Any = subject.threat_model.model  # type: ignore[attr-defined]
+    rows = pd.DataFrame({"a": [0.0, 0.0], "c": pd.Categorical(["z", "x"], ["z", "x"])})
+    np.testing.assert_allclose(model.predict_proba(rows)[:, 1], 1 / (1 + np.exp([4.0, 0.0])))
+
+
+def test_a_booster_that_takes_other_columns_is_found_by_a_check(tmp_path: Path) -> None:
+    (problem,) = load_audit(of_categories(tmp_path)).check().problems
+    assert problem.startswith("model.txt: model.txt failed on rows 0 to 1")
+
+
+def test_what_xgboost_knows_of_categories_is_read_off_its_columns() -> None:
+    booster = XgboostLike(TWO, "binary:logistic")
+    for kinds, expected in ((None, False), (["float", "c", "c"], True), (["float"] * 3, False)):
+        booster.feature_types = kinds  # type: ignore[attr-defined]
+        booster.get_categories = list  # type: ignore[attr-defined]
+        assert BoosterModel(booster).knows_categories == expected
+
+
 def test_files_that_cannot_be_read_say_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="no such file"):
         as_model(tmp_path / "model.ubj")

@@ -81,6 +81,45 @@ def test_a_class_missing_from_some_records_has_probability_zero(data):
     assert (models[1].predict_proba(X)[:, 1] == 0).all()
 
 
+class ByNumber(DecisionTreeClassifier):
+    """Takes 0, 1, ... as classes only, as classifiers of xgboost do."""
+
+    def fit(self, X, y):
+        if set(np.unique(y)) != set(range(len(np.unique(y)))):
+            raise ValueError("Invalid classes inferred from unique values of `y`")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("encode", [False, True])
+@pytest.mark.parametrize("classes", [["no", "rare", "yes"], [2, 5, 7], [0, 1, 2], [-1.5, 0.0, 1.0]])
+def test_classifiers_that_take_numbers_of_classes_only_are_given_these(data, classes, encode):
+    X, y, masks = data
+    known = np.array(classes, dtype=object if classes[0] == "no" else None)
+    labels = known[np.where(y == "yes", 2, 0)]
+    labels[0] = known[1]
+    masks = masks.copy()
+    masks[:, 0] = [True, False, False, False, False]
+    trainers = (SklearnTrainer(kind(), encode) for kind in (ByNumber, DecisionTreeClassifier))
+    numbered, plain = (
+        trainer.train_many(X, labels, masks, rng=np.random.default_rng(0), n_jobs=1)
+        for trainer in trainers
+    )
+    for one, other in zip(numbered, plain, strict=True):
+        assert one.classes.tolist() == classes
+        assert one.predict(X).tolist() == other.predict(X).tolist()
+        assert (one.predict_proba(X)[:, 1] == 0).all() == (one is not numbered[0])
+
+
+def test_what_fails_by_number_too_says_what_it_said_first(data):
+    class Fails(DecisionTreeClassifier):
+        def fit(self, X, y):
+            raise ValueError(f"cannot learn {y[0]!r}")
+
+    X, y, _ = data
+    with pytest.raises(ValueError, match=r"cannot learn .*'(yes|no)'"):
+        SklearnTrainer(Fails()).train(X, y, rng=np.random.default_rng(0))
+
+
 def test_frames_stay_frames(data):
     X, y, masks = data
     frame = pd.DataFrame(X, columns=["a", "b", "c"], index=range(100, 160))

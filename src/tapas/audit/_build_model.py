@@ -24,6 +24,7 @@ from tapas.datasets import TabularDataset
 from tapas.engine import guarded
 from tapas.errors import ConfigError, MechanismError, TapasError
 from tapas.models import (
+    BoosterModel,
     EncodedModel,
     Model,
     OneHotInputs,
@@ -170,7 +171,10 @@ def _audited(
         return _remote(part.endpoint, names)
     file = names.folder / str(part.file)
     names.remember_file(str(part.file), file)
-    return EncodedModel(as_model(Path(file), part.classes), OneHotInputs.learn(members.X))
+    model = as_model(Path(file), part.classes)
+    if isinstance(model, BoosterModel) and model.knows_categories:
+        return model
+    return EncodedModel(model, OneHotInputs.learn(members.X))
 
 
 def _trained_here(config: AuditFile, names: Names, train: Callable[..., _Made]) -> _Made:

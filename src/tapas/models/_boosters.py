@@ -35,6 +35,10 @@ class Booster(Protocol):
     def num_classes(self) -> int:
         """How many classes it tells apart; 2 where it was not told."""
 
+    @property
+    def knows_categories(self) -> bool:
+        """Whether it was trained on columns of categories, and finds them in rows by value."""
+
     def predict(self, X: Inputs, *, margins: bool = False) -> ArrayLike:
         """What it says of rows, or the sums of its trees."""
 
@@ -63,6 +67,12 @@ class XgboostBooster:
     def num_classes(self) -> int:
         """How many classes it tells apart."""
         return max(2, int(self._learner["learner_model_param"]["num_class"]))
+
+    @property
+    def knows_categories(self) -> bool:
+        """Whether columns were categories; before version 3.1 it kept their places alone."""
+        kinds = getattr(self.booster, "feature_types", None) or ()
+        return "c" in kinds and hasattr(self.booster, "get_categories")
 
     def predict(self, X: Inputs, *, margins: bool = False) -> ArrayLike:
         """What it says of rows, which are called as in training."""
@@ -102,6 +112,11 @@ class LightgbmBooster:
     def num_classes(self) -> int:
         """How many classes it tells apart."""
         return max(2, int(self.booster.num_model_per_iteration()))
+
+    @property
+    def knows_categories(self) -> bool:
+        """Whether columns of the frame that it was trained on were categories."""
+        return bool(getattr(self.booster, "pandas_categorical", None))
 
     def predict(self, X: Inputs, *, margins: bool = False) -> ArrayLike:
         """What it says of rows."""
@@ -162,6 +177,11 @@ class BoosterModel(Model):
     def label(self) -> str:
         """Display name."""
         return self._label
+
+    @property
+    def knows_categories(self) -> bool:
+        """Whether it is asked with columns of categories, as they are."""
+        return self._booster.knows_categories
 
     def _parameters(self) -> object:
         return self._booster

@@ -18,12 +18,25 @@ class SklearnModel(Model):
 
     Queries arrive with the column names that the estimator was fitted with, or without any where
     it was fitted on an array.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    classes : array-like, optional
+        What its classes stand for, in their order, where it was fitted on their numbers 0, 1, ...
     """
 
-    def __init__(self, estimator: FittedClassifier, *, batch_size: int | None = BATCH_SIZE) -> None:
+    def __init__(
+        self,
+        estimator: FittedClassifier,
+        *,
+        classes: ArrayLike | None = None,
+        batch_size: int | None = BATCH_SIZE,
+    ) -> None:
         shows_scores = hasattr(estimator, "predict_proba")
+        self._is_numbered = classes is not None
         super().__init__(
-            _fitted_classes(estimator),
+            _fitted_classes(estimator) if classes is None else classes,
             access=Access.PARAMETERS if shows_scores else Access.LABELS,
             batch_size=batch_size,
         )
@@ -39,7 +52,8 @@ class SklearnModel(Model):
         return as_probabilities(raw, "scores", len(self.classes))
 
     def _labels(self, X: Inputs) -> ArrayLike:
-        return self._estimator.predict(self._with_fitted_names(X))
+        predicted = self._estimator.predict(self._with_fitted_names(X))
+        return self.classes[np.asarray(predicted, dtype=int)] if self._is_numbered else predicted
 
     def _parameters(self) -> object:
         return self._estimator

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from tapas._random import integer_seed, seeded_globals
 from tapas.errors import ConfigError
-from tapas.models._classes import as_labels
+from tapas.models._classes import as_labels, class_codes, distinct_labels
 from tapas.models._estimators import Classifier, display_name
 from tapas.models._inputs import Inputs, as_rows
 from tapas.models._model import Model
@@ -61,15 +61,28 @@ class SklearnTrainer(Trainer):
     def train(self, X: Inputs, y: ArrayLike, *, rng: np.random.Generator) -> Model:
         """Train one clone."""
         if not self.encode:
-            return SklearnModel(self._fitted(X, as_labels(y), rng))
+            return self._fitted(X, as_labels(y), rng)
         encoding = OneHotInputs.learn(as_rows(X))
-        return EncodedModel(SklearnModel(self._fitted(encoding(X), as_labels(y), rng)), encoding)
+        return EncodedModel(self._fitted(encoding(X), as_labels(y), rng), encoding)
 
     def _unfitted(self) -> Classifier:
         return _cloned(self.estimator)
 
-    def _fitted(self, X: Inputs, y: np.ndarray, rng: np.random.Generator) -> Classifier:
-        return fitted_clone(self.estimator, X, y, rng)
+    def _fitted(self, X: Inputs, y: np.ndarray, rng: np.random.Generator) -> SklearnModel:
+        """Trained on the classes, or on their numbers where it takes nothing else (xgboost)."""
+        same = deepcopy(rng)
+        try:
+            return SklearnModel(fitted_clone(self.estimator, X, y, rng))
+        except ValueError as error:
+            classes = distinct_labels(y)
+            numbers = class_codes(y, classes)
+            if y.tolist() == numbers.tolist():
+                raise
+            try:
+                fitted = fitted_clone(self.estimator, X, numbers, same)
+            except Exception:
+                raise error from None
+        return SklearnModel(fitted, classes=classes)
 
 
 def fitted_clone(
