@@ -179,6 +179,7 @@ class Audit:
         """Report every incompatibility; plays one trial of each phase per generator.
 
         Short ones are played a few times more, for their time.
+        A model that exists is asked about two records, which count as queries.
         """
         problems = check_names([attack.label for attack in self.attacks], "attack")
         problems += check_names([subject.label for subject in self.subjects], "subject")

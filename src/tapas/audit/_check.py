@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tapas._random import stream
@@ -54,7 +54,10 @@ def check_subject(
     timeout: float | None = None,
     attack_timeout: float | None = None,
 ) -> CheckReport:
-    """Ask whether attacks fit; where tables are released, let them look at one of each phase."""
+    """Ask whether attacks fit; where tables are released, let them look at one of each phase.
+
+    A model that exists is asked about a few records.
+    """
     game = threat_model.game
     setting = game.setting
     problems = [
@@ -69,7 +72,8 @@ def check_subject(
     if problems:
         return CheckReport(tuple(dict.fromkeys(problems)), (), None)
     if setting.release == "model":
-        return _train_one(game.within(timeout))
+        asked = _ask(threat_model, attack_timeout)
+        return _train_one(game.within(timeout), asked) if asked.ok else asked
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         looks = _Looks(threat_model, attacks, timeout, attack_timeout)
@@ -85,10 +89,20 @@ def check_subject(
     )
 
 
-def _train_one(game: Game) -> CheckReport:
+def _ask(threat_model: GameThreatModel, timeout: float | None) -> CheckReport:
+    """Whether a model that exists answers."""
+    try:
+        with guarded(timeout):
+            caution = threat_model.ask_first(FEW)
+    except Exception as error:
+        return CheckReport((str(error),), (), None)
+    return CheckReport((), () if caution is None else (caution,), None)
+
+
+def _train_one(game: Game, asked: CheckReport) -> CheckReport:
     """Whether a shadow model can be trained, and how long one takes."""
     if game.rounds("train") == 0:
-        return CheckReport((), (), None)
+        return asked
 
     def train(index: int) -> float:
         start = time.perf_counter()
@@ -98,8 +112,9 @@ def _train_one(game: Game) -> CheckReport:
     try:
         first = train(0)
     except TapasError as error:
-        return CheckReport((str(error),), (), None)
-    return CheckReport((), (), seconds_per_trial([first], train, game.rounds("train")))
+        return CheckReport((str(error),), asked.cautions, None)
+    seconds = seconds_per_trial([first], train, game.rounds("train"))
+    return replace(asked, seconds_per_trial=seconds)
 
 
 class _Looks:

@@ -85,6 +85,13 @@ class GameThreatModel(TrainableThreatModel):
         """Everything random follows from it."""
         return self.game.seed
 
+    def ask_first(self, number: int) -> str | None:
+        """Ask a model that exists about a few records, which fails where attacks would fail.
+
+        Nothing here; what is returned should be known before attacks run.
+        """
+        return None
+
     @property
     def subject_label(self) -> str:
         """A name to tell what is attacked apart by."""

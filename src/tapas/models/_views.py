@@ -49,6 +49,12 @@ class ModelView(Model):
         """Display name."""
         return self._model.label
 
+    @property
+    def remaining(self) -> int | None:
+        """How many more records may be asked about, by any budget; None is any number."""
+        left = [one for one in (super().remaining, self._model.remaining) if one is not None]
+        return min(left, default=None)
+
     def _scores(self, X: Inputs) -> ArrayLike:
         return self._model.predict_proba(X)
 

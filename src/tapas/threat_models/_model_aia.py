@@ -14,6 +14,7 @@ from tapas.compat import GameThreatModel
 from tapas.errors import ThreatModelError
 from tapas.game import Address, Goal, ModelBriefing, Phase, Release, Setting, Trial, Value
 from tapas.models import Access, Model, Records, as_model
+from tapas.threat_models._first_questions import ask_first
 from tapas.threat_models._game_defaults import GameDefaults
 from tapas.threat_models._inputs_alone import told_by_inputs
 from tapas.threat_models._model_records import (
@@ -183,6 +184,10 @@ class ModelAIA(GameThreatModel):
     def game(self) -> ModelAttributeGame:
         """What is played."""
         return self._game
+
+    def ask_first(self, number: int) -> str | None:
+        """Ask the model about a few targets, as they are."""
+        return ask_first(self._game.model, self._game.access, self._game.targets, number)
 
     @property
     def attribute_values(self) -> tuple[Value, ...]:

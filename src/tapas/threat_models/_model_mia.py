@@ -24,6 +24,7 @@ from tapas.models import (
     Trainer,
 )
 from tapas.results import JudgedRecords, Leaves
+from tapas.threat_models._first_questions import ask_first
 from tapas.threat_models._judging import judge_more
 from tapas.threat_models._layouts import Layout, Residuals, layout_for
 from tapas.threat_models._model_game import ModelMembershipGame
@@ -168,6 +169,10 @@ class ModelMIA(GameThreatModel):
     def model(self) -> Model:
         """The audited model."""
         return self._game.model
+
+    def ask_first(self, number: int) -> str | None:
+        """Ask the model about a few of the judged records."""
+        return ask_first(self.model, self._game.access, self._game.candidates.records, number)
 
     @property
     def shadow_models(self) -> list[Model]:

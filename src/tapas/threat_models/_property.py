@@ -36,6 +36,7 @@ from tapas.models import (
     as_model,
 )
 from tapas.results import ShareAnswer
+from tapas.threat_models._first_questions import ask_first
 from tapas.threat_models._game_defaults import GameDefaults
 from tapas.threat_models._model_records import RecordsLike, as_records
 
@@ -274,6 +275,12 @@ class ModelPropertyInference(GameThreatModel):
     def game(self) -> PropertyGame:
         """What is played."""
         return self._game
+
+    def ask_first(self, number: int) -> str | None:
+        """Ask the model in question, if there is one, about a few of the records of attacks."""
+        if self.in_question is None:
+            return None
+        return ask_first(self.in_question, self._game.access, self._game.probes, number)
 
     def share_of(self, attack: AttackDoors, model: object) -> ShareAnswer:
         """Which share a model whose training data is not known is taken to have, with scores."""
