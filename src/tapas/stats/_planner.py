@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import scipy
@@ -107,8 +108,16 @@ def smallest_leak(
     returned, less often below it, exactly for E1 and about for the portfolio; infinity where even
     a complete leak would be missed.
     """
-    of_method = _power_of(method)
+    _power_of(method)
     check_probability(power, "power", open_interval=True)
+    return _smallest_shown(num_trials, confidence, power, delta, method)
+
+
+@lru_cache(maxsize=256)
+def _smallest_shown(
+    num_trials: int, confidence: float, power: float, delta: float, method: str
+) -> float:
+    of_method = _power_of(method)
 
     def shown(epsilon: float) -> bool:
         rate = 1 / (1 + math.exp(-epsilon))
