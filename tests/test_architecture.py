@@ -85,7 +85,7 @@ PUBLIC = {
         epsilon_lower_bound excess_p_value gaussian_epsilon_from_mu holm look_share
         max_epsilon_lower_bound mean_auc_influences negatives_needed one_run_epsilon
         one_run_gaussian_epsilon percentile_interval rank_sum_p_values resampled_counts
-        rising_limits roc_band runs_needed select_threshold shared_confidence
+        rising_limits roc_band runs_needed select_threshold shared_confidence shared_p_values
         simultaneous_upper_limits smallest_area
         smallest_leak tpr_at_fpr_interval venn_abers""",
     "threat_models": """AIALabeller AttackerKnowledgeOnData

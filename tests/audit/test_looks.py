@@ -90,7 +90,8 @@ def test_looks_that_may_end_the_trials_share_the_error() -> None:
     (summary,) = record.subjects[0].summaries
     assert summary.error_share == pytest.approx(0.475)
     said = " ".join(holds_together(Findings(record), decide(record)))
-    assert "all looks hold together with 94.5% confidence" in said
+    assert "where they ended has 47.50% of the error" in said
+    assert "looked at more than once" not in said
     once = summary.sharing(1.0)
     assert float(summary_facts(summary).epsilon) < float(summary_facts(once).epsilon)
     assert summary_facts(summary).auc.low < summary_facts(once).auc.low
@@ -107,6 +108,10 @@ def test_looks_that_may_end_the_trials_and_trials_added_later_share_one_error(tm
         (summary,) = AuditRecord.load(tmp_path).subjects[0].summaries
         spent += summary.error_share / stop.share_of_look(num_test, num_test)
     assert spent <= sum(map(look_share, (1, 2, 3))) + 1e-9
+    record = AuditRecord.load(tmp_path)
+    said = " ".join(holds_together(Findings(record), decide(record)))
+    assert "this look spends 1.67% of the error, so that all looks hold together with 94.5%" in said
+    assert "where they ended has 47.50% of the error" in said
 
 
 def test_audits_without_a_folder_and_tests_of_one_threat_model_count_each_others_looks() -> None:

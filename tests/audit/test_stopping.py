@@ -19,6 +19,7 @@ from tapas.results import (
     MIAttackSummary,
     decide,
     holds_together,
+    look_words,
 )
 from tapas.stats import look_share
 from tapas.testing import KnownEvent, RandomizedResponse
@@ -123,7 +124,10 @@ def test_a_true_claim_costs_little_and_few_trials_nothing() -> None:
     assert not record.stopped
     assert record.subjects[1].summaries[0].error_share == pytest.approx(0.855)
     said = " ".join(holds_together(Findings(record), decide(record)))
-    assert "this look spends 85.50% of the error" in said
+    assert "where they ended has 85.50% of the error" in said
+    assert "a part of the error of its own" in said
+    assert "looked at more than once" not in said
+    assert look_words(Findings(AuditRecord.from_json(record.to_json()))) == []
     few = _claimed(1.0, 1.0, trials=50)
     assert few.stopping() is None
     two = _claimed(1.0, 1.0, roles=("audited", "audited"))

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from tapas.errors import ConfigError
 from tapas.metrics import auc, column_aucs
-from tapas.report import AuditPage
+from tapas.report import AuditPage, _page_people
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
@@ -67,6 +67,27 @@ def test_who_is_ranked_last_for_certain_is_exposed_as_well() -> None:
         found.append(people.num_exposed)
         assert set(people.table["target"][:4]) == {"p0", "p1", "p2", "p3"}
     assert found == [4, 4]
+    table = people.table
+    assert (table["auc"][:4] < 0.2).all()
+    assert ((table["low"] <= table["either_way"]) & (table["either_way"] <= table["high"])).all()
+    assert "4 have an AUC above 0.5" in people.words()
+    assert "each AUC read whichever way round tells more" in people.words()
+
+
+def test_every_mark_of_the_picture_lies_in_its_band(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, drawn = np.random.default_rng(2), []
+    monkeypatch.setattr(_page_people, "inline_svg", lambda figure, *_: drawn.append(figure) or "")
+    shifts = np.linspace(-2, 2, 20)
+    found = exposed(record([summary(rng, s, f"p{n}") for n, s in enumerate(shifts)]))
+    (figure,) = _page_people.people_figures(found)
+    (axes,) = drawn[0].axes
+    marks = np.concatenate([line.get_xydata() for line in axes.lines[1:]])
+    marks = marks[np.argsort(marks[:, 0])]
+    (band,) = axes.collections[0].get_paths()
+    assert [place for place, _ in marks] == list(range(1, 21))
+    assert band.contains_points(marks).all()
+    assert (np.diff(marks[:, 1]) >= 0).all()
+    assert "whichever way round" in figure.caption
 
 
 def test_people_share_the_error_with_earlier_looks_and_other_subjects() -> None:
@@ -128,7 +149,7 @@ def test_the_page_has_a_picture_and_a_list_of_people(tmp_path: Any) -> None:
     files = {path.name: path for path in page.publish(tmp_path)}
     assert "How exposure is spread over people" in files["report.html"].read_text(encoding="utf-8")
     lines = files["people.csv"].read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "subject,attack,target,auc,low,high,epsilon,p_value"
+    assert lines[0] == "subject,attack,target,auc,either_way,low,high,epsilon,p_value"
     assert len(lines) == 7
     assert all("'=p" in line for line in lines[1:])
 

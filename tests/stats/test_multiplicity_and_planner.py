@@ -18,6 +18,7 @@ from tapas.stats import (
     look_share,
     runs_needed,
     shared_confidence,
+    shared_p_values,
     smallest_area,
     smallest_leak,
 )
@@ -123,6 +124,13 @@ def test_all_looks_together_spend_a_tenth_more():
     assert shares[0] == 1
     assert sum(shares[1:]) == pytest.approx(0.1, rel=1e-3)
     assert shared_confidence(0.95, 4, share=0.5) == pytest.approx(1 - 0.05 / 8)
+
+
+def test_p_values_share_an_error_as_levels_do():
+    found = shared_p_values([0.05 / 8, 0.00626, 0.9], 4, share=0.5)
+    assert found[0] == pytest.approx(0.05)
+    assert found[1] > 0.05
+    assert found[2] == 1
 
 
 def test_the_smallest_leak_is_where_the_power_is_reached():

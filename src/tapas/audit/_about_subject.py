@@ -28,7 +28,7 @@ class Judged:
     complete : bool
         Whether all trials that were asked for were played.
     share : float
-        The part of the error that this look at the results has.
+        What part of the error the looks of this run leave to what is said where it ended.
     """
 
     subject: Subject
@@ -57,6 +57,7 @@ def about_subject(
         name=judged.subject.label,
         role=judged.subject.role,
         summaries=run.seen(summaries, judged.share),
+        spared=judged.share,
         failures=tuple(run.failures()),
         crashes=tuple(run.crashes),
         trials=run.played(),

@@ -34,14 +34,14 @@ _TITLES = {
     "released_row": "Released row",
 }
 _BINS = 35
+_ABOUT = ("auc", "either_way", "low", "high", "epsilon", "p_value")
 
 
 def people_csv(people: Sequence[People]) -> str:
     """All people as CSV, most exposed first, safe to open in a spreadsheet."""
     tables = [one.table.assign(subject=one.subject, attack=one.attack) for one in people]
     table = pd.concat(tables, ignore_index=True)
-    first = ("subject", "attack", "target", "auc", "low", "high", "epsilon", "p_value")
-    return csv_text(table, first)
+    return csv_text(table, ("subject", "attack", "target", *_ABOUT))
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ def people_figures(people: Sequence[People]) -> list[PageFigure]:
 
 
 def _figure(people: People, name: str) -> PageFigure:
-    ascending = people.table.sort_values("auc", ignore_index=True)
-    areas, certain = ascending["auc"].to_numpy(), ascending["p_value"].to_numpy() <= _CERTAIN
+    ascending = people.table.sort_values("either_way", ignore_index=True)
+    areas, certain = ascending["either_way"].to_numpy(), ascending["p_value"].to_numpy() <= _CERTAIN
     place = np.arange(1, len(areas) + 1)
     figure = new_figure(6.4, 3.0)
     axes = figure.add_subplot()
@@ -137,14 +137,16 @@ def _figure(people: People, name: str) -> PageFigure:
     axes.plot(place[~certain], areas[~certain], "o", color=COLOURS[0], markersize=4)
     axes.plot(place[certain], areas[certain], "^", color=COLOURS[1], markersize=5)
     axes.set_xlabel("People, by AUC")
-    axes.set_ylabel("AUC")
-    axes.set_ylim(min(0.4, areas.min() - 0.02), 1.02)
+    axes.set_ylabel("AUC, either way round")
+    axes.set_ylim(0.48, 1.02)
     figure.tight_layout()
     what = f"AUC of {people.attack} for each of {len(areas)} people in {people.subject}"
     caption = (
-        f"{what}, one mark each. Triangles: exposed beyond doubt (95% confidence about all people "
-        f"together). Shaded: between what each place in this order is at least and at most, by "
-        f"the attack that tells most, with 95% confidence for all places together. Guessing is 0.5."
+        f"{what}, one mark each, whichever way round its scores tell more (.2 counts as .8, so "
+        f"that chance alone lies a little above 0.5). Triangles: exposed beyond doubt (95% "
+        f"confidence about all people together). Shaded: between what each place in this order "
+        f"is at least and at most, by the attack that tells most, with 95% confidence for all "
+        f"places together."
     )
     return PageFigure(people.subject, (inline_svg(figure, name, what),), caption)
 

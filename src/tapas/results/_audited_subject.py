@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
 from tapas._spec import Plain
-from tapas._validate import check_choice
+from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError
 from tapas.results._copies import Copies
 from tapas.results._exposure_map import ExposureMap
@@ -97,6 +97,9 @@ class AuditedSubject:
     left_out : (int, int)
         Members and non-members that were not compared, because their values occur on both sides,
         or because they repeat others of their side.
+    spared : float
+        What part of the error of a look is left for what is said where trials ended, by the looks
+        of the same run that might have ended them before. Files that do not say leave all.
     """
 
     name: str
@@ -119,6 +122,7 @@ class AuditedSubject:
     leaves: Leaves | None = None
     shares: PropertyShares | None = None
     left_out: tuple[int, int] = (0, 0)
+    spared: float = 1.0
 
     def __post_init__(self) -> None:
         for name in ("records", "targets", "performance"):
@@ -141,6 +145,7 @@ class AuditedSubject:
             "leaves": None if self.leaves is None else self.leaves.to_dict(),
             "shares": None if self.shares is None else self.shares.to_dict(),
             "left_out": list(self.left_out),
+            "spared": self.spared,
             "exposure": None if self.exposure is None else self.exposure.to_dict(),
             "learning": [curve.to_dict() for curve in self.learning],
             "nearness": None if self.nearness is None else _without_nan(self.nearness),
@@ -179,6 +184,7 @@ class AuditedSubject:
             leaves=None if not entry.get("leaves") else Leaves.from_dict(entry["leaves"]),
             shares=None if not entry.get("shares") else PropertyShares.from_dict(entry["shares"]),
             left_out=_pair(entry.get("left_out", (0, 0))),
+            spared=check_probability(entry.get("spared", 1.0), "spared"),
             exposure=None
             if not entry.get("exposure")
             else ExposureMap.from_dict(entry["exposure"]),

@@ -21,6 +21,7 @@ from tapas.stats import (
     mean_auc_influences,
     rank_sum_p_values,
     shared_confidence,
+    shared_p_values,
 )
 
 __all__ = ["People", "exposed_people"]
@@ -46,20 +47,20 @@ class MeanOverPeople:
     value : float
     parts : ndarray
         What each group of releases adds to it.
-    attacks : int
-        Out of how many it was picked.
+    number : int
+        How many means share the error: one of each attack on each audited subject.
     share : float
-        The part of the error that it has.
+        The part of the error that they have at this look.
     """
 
     value: float
     parts: np.ndarray
-    attacks: int
+    number: int
     share: float
 
     def within(self, confidence: float) -> Estimate:
         """The mean with an interval of this confidence over all attacks, subjects and looks."""
-        level = shared_confidence(confidence, self.attacks, self.share)
+        level = shared_confidence(confidence, self.number, self.share)
         return mean_area(self.value, self.parts, level)
 
 
@@ -74,10 +75,10 @@ class People:
     average : MeanOverPeople
         That mean; its interval speaks of other releases about the same people.
     table : DataFrame
-        One row per person, most exposed first (AUC furthest from one half): ``target``, ``auc`` by
-        that attack; ``low`` and
-        ``high``, between which the AUC of the attack that tells most of this person lies, whichever
-        way round it is read; ``epsilon``, which is certified; and ``p_value``, the chance to see as
+        One row per person, most exposed first (AUC furthest from one half): ``target``; ``auc`` by
+        that attack; ``either_way``, the same read whichever way round tells more; ``low`` and
+        ``high``, between which so read the AUC of the attack that tells most of this person lies;
+        ``epsilon``, which is certified; and ``p_value``, the chance to see as
         much by any of the attacks if nobody were exposed, corrected for the number of attacks and
         people (Holm). Limits of one kind hold for all people and attacks together.
         Of the most exposed also what is nearest to them in releases, and their values where these
@@ -157,7 +158,10 @@ class People:
             for count, what, level in self.statements
         ]
         if counts:
-            said += f" At least {', '.join(counts)} (95% for all of one kind together)."
+            said += (
+                f" At least {', '.join(counts)} (each AUC read whichever way round tells more; "
+                f"95% for all of one kind together)."
+            )
         return said
 
 
@@ -225,26 +229,27 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
     best = max(areas, key=lambda attack: abs(float(areas[attack].mean()) - 0.5))
     groups = _groups(by_attack[best][0])
     share = min(one.error_share for mine in by_attack.values() for one in mine)
-    share /= len(record.audited)
-    p_values = [rank_sum_p_values(*table, groups) / share for table in tables.values()]
+    p_values = [rank_sum_p_values(*table, groups) for table in tables.values()]
+    adjusted = holm(shared_p_values(np.ravel(p_values), len(record.audited), share))
     table = pd.DataFrame(
         {
             "target": names[0],
             "auc": areas[best],
+            "either_way": np.maximum(areas[best], 1 - areas[best]),
             **_limits(record, subject, list(by_attack.values()), confidence),
-            "p_value": holm(np.minimum(1, p_values).ravel()).reshape(len(tables), -1).min(axis=0),
+            "p_value": adjusted.reshape(len(tables), -1).min(axis=0),
         }
     )
-    level = shared_confidence(1 - ALPHA, len(tables), share)
+    means = len(tables) * len(record.audited)
+    level = shared_confidence(1 - ALPHA, means, share)
     value, influences = mean_auc_influences(*tables[best], groups)
-    mean = MeanOverPeople(value, influences, len(tables), share)
+    mean = MeanOverPeople(value, influences, means, share)
     about = pd.DataFrame(subject.targets or {"target": []})
     parts = _parts(table, about, *tables[best], groups, level)
     own = [name for name in about if not name.startswith(SUBGROUP)]
     table = table.merge(about[own], how="left", on="target")
-    table["far"] = (table["auc"] - 0.5).abs()
-    ordered = table.sort_values(["far", "target"], ascending=[False, True], ignore_index=True)
-    ordered = ordered.drop(columns="far")
+    by = {"either_way": False, "target": True}
+    ordered = table.sort_values(list(by), ascending=list(by.values()), ignore_index=True)
     conditions = _conditions(record, subject, by_attack[best][0], confidence)
     return People(subject.name, best, mean, ordered, parts, subject.rare_columns, conditions)
 

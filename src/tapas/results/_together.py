@@ -1,5 +1,6 @@
 """Which statements about an audit hold together, and how the error is shared between them."""
 
+from tapas.results._facts import judged_summaries
 from tapas.results._findings import CONFIDENCE, Findings
 from tapas.results._gates import Verdict
 from tapas.results._rounding import rounded_up
@@ -27,16 +28,21 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
         _records(findings),
         _models(findings),
         *look_words(findings),
-        _claim_at_every_look(findings),
+        _looks_of_this_run(findings),
         _alone(findings),
     ]
     return [sentence for sentence in said if sentence]
 
 
 def look_words(findings: Findings) -> list[str]:
-    """What part of the error this look spends, where trials were looked at more than once."""
-    share = findings.error_share
-    if share >= 1:
+    """What part of the error this look spends, where another was had before."""
+    shares = [
+        summary.error_share / one.spared
+        for one in findings.record.audited
+        for summary in judged_summaries(one)
+    ]
+    share = min(shares, default=1.0)
+    if share > 0.999:  # of products of floats
         return []
     # Later looks add up to twice the second.
     together = 1 - (1 - CONFIDENCE) * (look_share(1) + 2 * look_share(2))
@@ -45,6 +51,21 @@ def look_words(findings: Findings) -> list[str]:
         f"spends {rounded_up(100 * share)}% of the error, so that all looks hold together with "
         f"{_percent(together)} confidence."
     ]
+
+
+def _looks_of_this_run(findings: Findings) -> str:
+    spared = min((one.spared for one in findings.record.audited), default=1.0)
+    if spared >= 1:
+        return ""
+    claimed = (
+        "The bound that may contradict the claim whenever trials end has a part of the error of "
+        "its own. "
+    ) * (findings.record.claim is not None)
+    return (
+        f"This run looked at its trials while they were played, to end them early. {claimed}"
+        f"What else is said where they ended has {rounded_up(100 * spared)}% of the error and the "
+        f"other looks have the rest: so all that the run says holds together."
+    )
 
 
 def _every(findings: Findings) -> str:
@@ -140,15 +161,6 @@ def _models(findings: Findings) -> str:
     return (
         f"Accuracies of a model, gaps and ratios hold together with {_LEVEL} confidence over all "
         f"records, classes and subgroups."
-    )
-
-
-def _claim_at_every_look(findings: Findings) -> str:
-    if not findings.record.contradicted:
-        return ""
-    return (
-        "The bound that may contradict the claim whenever trials end has a part of the error "
-        "of its own; what else is said has the rest."
     )
 
 

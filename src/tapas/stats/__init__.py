@@ -29,7 +29,7 @@ from tapas.stats._intervals import (
     advantage_interval,
     clopper_pearson,
 )
-from tapas.stats._multiplicity import holm, look_share, shared_confidence
+from tapas.stats._multiplicity import holm, look_share, shared_confidence, shared_p_values
 from tapas.stats._one_run import one_run_epsilon, one_run_gaussian_epsilon
 from tapas.stats._operating_point import (
     OperatingInterval,
@@ -92,6 +92,7 @@ __all__ = [
     "runs_needed",
     "select_threshold",
     "shared_confidence",
+    "shared_p_values",
     "simultaneous_upper_limits",
     "smallest_area",
     "smallest_leak",

@@ -7,7 +7,7 @@ from tapas._validate import check_count, check_probability
 from tapas.errors import StatisticsError
 from tapas.stats._counts import check_level
 
-__all__ = ["holm", "look_share", "shared_confidence"]
+__all__ = ["holm", "look_share", "shared_confidence", "shared_p_values"]
 
 FloatArray = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def holm(p_values: ArrayLike) -> FloatArray:
 def shared_confidence(confidence: float, number: int, share: float = 1.0) -> float:
     """Return the level at which each of several limits is made so that all hold together.
 
-    The one place where an error is divided: between attacks, targets and looks.
+    Here an error is divided: between attacks, targets and looks.
 
     Parameters
     ----------
@@ -55,6 +55,15 @@ def shared_confidence(confidence: float, number: int, share: float = 1.0) -> flo
     """
     alpha = check_level(confidence) * check_probability(share, "share")
     return 1 - alpha / check_count(number, "number", minimum=1)
+
+
+def shared_p_values(p_values: ArrayLike, number: int, share: float = 1.0) -> FloatArray:
+    """Return p-values to compare with a whole error of which theirs is a part.
+
+    What `shared_confidence` does to levels, done to p-values: with the same parameters and notes.
+    """
+    check_count(number, "number", minimum=1)
+    return np.minimum(1.0, _check(p_values) * number / check_probability(share, "share"))
 
 
 def look_share(look: int) -> float:
