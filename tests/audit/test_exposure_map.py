@@ -1,10 +1,11 @@
 """The map of every record: what it measures, where it stands, and what it is used for."""
 
+import json
 import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,11 @@ from tapas.attacks import SubsetAttack
 from tapas.attacks.features._every_record import EveryRecord
 from tapas.attacks.features._subset_counts import count_subsets, plan_subsets
 from tapas.audit import Audit, audit_from_values
+from tapas.cli._main import run
 from tapas.cli._outputs import verdict_values
 from tapas.datasets import load_sample
 from tapas.errors import ConfigError
-from tapas.game import MEMBERSHIP, Release, TableBriefing
+from tapas.game import MEMBERSHIP, Ledger, Release, TableBriefing
 from tapas.generators import Bootstrap, IndependentMarginals
 from tapas.report import AuditPage
 from tapas.results import MOST_RECORDS, AuditRecord, ExposureMap, decide
@@ -174,9 +176,123 @@ def test_who_stands_high_on_the_map_and_was_no_target_is_named(copied: AuditReco
     assert "Leave the most exposed of the 20 targets out" in html
 
 
-def test_a_map_is_left_out_where_it_is_not_wanted_or_cannot_be_had() -> None:
-    assert audited(Bootstrap(), exposure_map=False).subjects[0].exposure is None
-    assert audited(Bootstrap(), keep_data=False).subjects[0].exposure is None
+def test_a_map_that_is_not_there_says_why_and_what_to_do() -> None:
+    for changes, words in (
+        ({"exposure_map": False}, "it was not wanted"),
+        (
+            {"keep_data": False},
+            "the releases of 80 of 80 trials were not kept: `exposure_map",
+        ),
+    ):
+        record = audited(Bootstrap(), **changes)
+        (subject,) = AuditRecord.from_json(record.to_json()).subjects
+        assert subject.exposure is None
+        assert words in subject.unmapped
+        said = f"There is no exposure map of {subject.name}: {subject.unmapped}."
+        page = AuditPage(record)
+        assert said in page.words
+        assert said in unescape(page.html())
+        told = verdict_values(record, decide(record))
+        assert told["exposure_map_missing"] == {subject.name: subject.unmapped}
+        assert told["exposure_map"] == told["exposure_map_covers"] == {}
+
+
+def test_a_map_of_releases_that_were_not_kept_is_that_of_releases_that_were(
+    copied: AuditRecord,
+) -> None:
+    again = audited(Bootstrap(), keep_data=False, exposure_map=True)
+    mine, theirs = (one.subjects[0].exposure for one in (copied, again))
+    assert mine is not None
+    assert theirs is not None
+    pd.testing.assert_frame_equal(mine.table, theirs.table)
+    assert again.subjects[0].trials == copied.subjects[0].trials
+    assert "in 80 releases, 80 of them made again" in theirs.words("it")
+    assert "in 80 releases:" in mine.words("it")
+    told = verdict_values(again, decide(again))
+    covered = {"records": 500, "of": 500, "releases": 80, "played_again": 80}
+    assert told["exposure_map_covers"] == {again.subjects[0].name: covered}
+    assert ExposureMap.from_dict(theirs.to_dict()).covers == covered
+
+
+def test_few_releases_that_were_not_kept_are_made_again_unasked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = Ledger.has_data
+    monkeypatch.setattr(Ledger, "has_data", lambda *asked: asked[2] % 10 > 0 and kept(*asked))
+    found = audited(Bootstrap()).subjects[0].exposure
+    assert found is not None
+    assert found.covers["played_again"] == 8
+
+
+def test_trials_that_fail_when_they_are_played_again_are_no_failures_of_the_run() -> None:
+    class Failing(Bootstrap):
+        """Fails from its 91st run on."""
+
+        runs: ClassVar[list[int]] = []
+
+        def __call__(self, dataset: Any, num_samples: Any = None, **given: Any) -> Any:
+            self.runs.append(1)
+            if len(self.runs) > 90:
+                raise RuntimeError("worn out")
+            return super().__call__(dataset, num_samples, **given)
+
+    record = audited(Failing(), keep_data=False, exposure_map=True)
+    (subject,) = record.subjects
+    assert subject.exposure is None
+    assert "failed when it was played again" in subject.unmapped
+    assert not subject.failures
+    assert subject.trials == {"train": 40, "test": 40}
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_audit_files_ask_for_maps_of_releases_that_were_not_kept(
+    kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    values = {
+        "data": {"sample": "census", "rows": 80, "targets": {"random": 5}},
+        "generator": "Raw",
+        "attacks": ["ClosestDistanceMIA"],
+        "knowledge": {"records": 20},
+        "trials": {"train": 20, "test": 20, "keep_data": kept},
+        "controls": False,
+    }
+    Path("audit.yaml").write_text(yaml.safe_dump(values))
+    assert run(["run", "audit.yaml", "--n-jobs", "1", "--json", "first.json"]) == 0
+    said = capsys.readouterr().out
+    assert ("no exposure map of Raw: the releases of 40 of 40" in said) is not kept
+    asked = ["--set", "exposure_map=true", "--folder", "asked", "--json", "asked.json"]
+    assert run(["run", "audit.yaml", "--n-jobs", "1", *asked]) == 0
+    assert "Every record (" in capsys.readouterr().out
+    first, second = (json.loads(Path(f"{name}.json").read_text()) for name in ("first", "asked"))
+    assert first["exposure_map_covers"] == ({} if not kept else second["exposure_map_covers"])
+    assert second["exposure_map_covers"]["Raw"]["played_again"] == (0 if kept else 40)
+    assert bool(first["exposure_map_missing"]) is not kept
+    assert Path("asked/exposure-map.csv").exists()
+    # Nothing is played again for a map that is there.
+    runs = audit_from_values({**values, "exposure_map": True}, "test").run("asked", n_jobs=1)
+    assert runs.subjects[0].exposure is not None
+    assert runs.subjects[0].exposure.replayed == 0
+
+
+def test_questions_that_leave_nothing_to_map_say_so() -> None:
+    def unmapped(**changes: Any) -> str:
+        values = {
+            "data": {"sample": "census", "rows": 80, "targets": {"random": 5}},
+            "generator": "Raw",
+            "attacks": ["ClosestDistanceMIA"],
+            "knowledge": {"records": 20},
+            "trials": {"train": 20, "test": 20},
+            "controls": False,
+        }
+        record = audit_from_values({**values, **changes}, "test").run(n_jobs=1)
+        assert record.subjects[0].exposure is None
+        return record.subjects[0].unmapped
+
+    few = {"sample": "census", "rows": 80, "targets": {"random": 1}}
+    assert "1 target teaches too little" in unmapped(data=few)
+    assert "at least 20 trials" in unmapped(trials={"train": 20, "test": 8})
+    assert "knowledge.data: auxiliary" in unmapped(knowledge={"data": "exact"})
 
 
 def test_large_tables_are_mapped_in_part_unless_asked_for_whole(

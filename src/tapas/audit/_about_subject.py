@@ -39,11 +39,11 @@ class Judged:
 
 
 def about_subject(
-    judged: Judged, subgroups: Sequence[str], show_values: bool, whole_map: bool | None
+    judged: Judged, subgroups: Sequence[str], show_values: bool, wants_map: bool | None
 ) -> AuditedSubject:
     """Results, and who they are about: of controls the results alone.
 
-    There is an exposure map of as many records as takes seconds, of all if `whole_map` is true,
+    There is an exposure map of as many records as takes seconds, of all if `wants_map` is true,
     and none if it is false.
     """
     run, summaries, model = judged.run, judged.summaries, judged.subject.threat_model
@@ -53,6 +53,7 @@ def about_subject(
     is_generator = about is None and is_whole
     targets = about_targets(run, summaries, subgroups, show_values) if is_generator else None
     performance = model.performance(subgroups)
+    exposure, unmapped = exposure_map(run, asked=wants_map) if is_whole else (None, "")
     outcome = AuditedSubject(
         name=judged.subject.label,
         role=judged.subject.role,
@@ -70,9 +71,8 @@ def about_subject(
         right_when="" if performance is None else model.right_when,
         leaves=model.leaves() if is_audited else None,
         shares=property_shares(run),
-        exposure=exposure_map(run, whole=bool(whole_map))
-        if is_whole and whole_map is not False
-        else None,
+        exposure=exposure,
+        unmapped=unmapped,
         nearness=nearness(model) if is_audited else None,
         copies=copies(model) if is_audited else None,
         learning=learning_curves(run) if is_whole else (),

@@ -94,7 +94,8 @@ class Audit:
         Whether values of the most exposed records may be kept and shown.
     exposure_map : bool, optional
         Whether every record that private data is drawn from is judged, not the targets alone; by
-        default as many of them as takes seconds, where releases were kept.
+        default as many of them as takes seconds, where all releases but a tenth were kept. If true,
+        trials whose releases were not kept are played again.
     question : mapping, optional
         The audit as its author wrote it; described from the objects by default.
     source : str, optional

@@ -78,8 +78,9 @@ class AuditFile(Part):
     )
     exposure_map: bool | None = Field(
         default=None,
-        description="For generators: judge every record of the table; by default as many as takes "
-        "seconds",
+        description="For generators: judge every record of the table, in trials that are played "
+        "again where releases were not kept; by default as many as takes seconds, of releases that "
+        "were kept",
     )
     claim: ClaimPart | None = None
     gates: list[GatePart] = Field(default=[], description="Limits that decide the exit code")

@@ -81,6 +81,10 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
             for one in record.audited
             if one.exposure is not None
         },
+        "exposure_map_covers": {
+            one.name: one.exposure.covers for one in record.audited if one.exposure is not None
+        },
+        "exposure_map_missing": {one.name: one.unmapped for one in record.audited if one.unmapped},
         "copies": [
             {"subject": one.name, **one.copies.to_dict()} for one in record.audited if one.copies
         ],

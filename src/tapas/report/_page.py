@@ -128,7 +128,12 @@ class AuditPage(Report):
 
     @property
     def _map_words(self) -> list[str]:
-        return [one.exposure.words(one.name) for one in self._mapped if one.exposure]
+        missing = [
+            f"There is no exposure map of {one.name}: {one.unmapped}."
+            for one in self.record.audited
+            if one.unmapped
+        ]
+        return [*(one.exposure.words(one.name) for one in self._mapped if one.exposure), *missing]
 
     @property
     def _learning_words(self) -> list[str]:

@@ -70,6 +70,8 @@ class AuditedSubject:
         model is right about them), in the order of a summary that covers them all.
     exposure : ExposureMap, optional
         How exposed every record of the private table is.
+    unmapped : str
+        Why there is no such map where there might be one, and what to do for one.
     learning : tuple of LearningCurve
         Whether attacks still gain from more training trials.
     nearness : mapping, optional
@@ -110,6 +112,7 @@ class AuditedSubject:
     trials: dict[str, int] = field(default_factory=dict)
     records: Mapping[str, Sequence[Plain]] | None = None
     exposure: ExposureMap | None = None
+    unmapped: str = ""
     learning: tuple[LearningCurve, ...] = ()
     nearness: Mapping[str, Mapping[str, float | None]] | None = None
     copies: Copies | None = None
@@ -147,6 +150,7 @@ class AuditedSubject:
             "left_out": list(self.left_out),
             "spared": self.spared,
             "exposure": None if self.exposure is None else self.exposure.to_dict(),
+            "unmapped": self.unmapped,
             "learning": [curve.to_dict() for curve in self.learning],
             "nearness": None if self.nearness is None else _without_nan(self.nearness),
             "other_half": None if self.other_half is None else self.other_half.to_dict(),
@@ -188,6 +192,7 @@ class AuditedSubject:
             exposure=None
             if not entry.get("exposure")
             else ExposureMap.from_dict(entry["exposure"]),
+            unmapped=str(entry.get("unmapped", "")),
             nearness=_checked_sides(entry.get("nearness")),
             other_half=None
             if not entry.get("other_half")

@@ -30,10 +30,16 @@ class ExposureMap:
         standard error of that, how many releases these were, and whether it is a target.
     total : int
         How many records the table has; more than there are rows where some were drawn.
+    releases : int
+        How many releases were looked at; 0 where that was not noted.
+    replayed : int
+        How many of these were made again, as they had not been kept.
     """
 
     table: pd.DataFrame
     total: int
+    releases: int = 0
+    replayed: int = 0
 
     @classmethod
     def measured(
@@ -69,6 +75,16 @@ class ExposureMap:
         every = (self, *others)
         table = pd.concat([one.table for one in every if len(one)], ignore_index=True)
         return ExposureMap(table, sum(one.total for one in every))
+
+    @property
+    def covers(self) -> dict[str, int]:
+        """How many records of how many, from how many releases."""
+        return {
+            "records": len(self),
+            "of": self.total,
+            "releases": self.releases,
+            "played_again": self.replayed,
+        }
 
     def __len__(self) -> int:
         return len(self.table)
@@ -121,18 +137,30 @@ class ExposureMap:
         drawn = f"{len(self):,}" if len(self) == self.total else f"{len(self):,} of {self.total:,}"
         return (
             f"Every record ({drawn}) of {subject}, judged by what releases about the targets "
-            f"taught: mean AUC {self.mean:.2f}; of {certain:,} records the interval lies above "
-            f"0.5, as chance alone would show of {0.025 * len(self):,.0f}. Without chance, "
-            f"records lie {self.spread:.3f} apart (standard deviation): one in ten is expected "
-            f"above {ranked['expected'].quantile(0.9):.2f}."
+            f"taught{self._releases_words()}: mean AUC {self.mean:.2f}; of {certain:,} records "
+            f"the interval lies above 0.5, as chance alone would show of "
+            f"{0.025 * len(self):,.0f}. Without chance, records lie {self.spread:.3f} apart "
+            f"(standard deviation): one in ten is expected above "
+            f"{ranked['expected'].quantile(0.9):.2f}."
         )
+
+    def _releases_words(self) -> str:
+        if not self.releases:
+            return ""
+        again = f", {self.replayed:,} of them made again" if self.replayed else ""
+        return f", in {self.releases:,} releases{again}"
 
     # -- on disk -----------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """The map as plain values."""
         columns = {name: as_plain_list(self.table[name].tolist()) for name in COLUMNS}
-        return {"total": self.total, "columns": columns}
+        return {
+            "total": self.total,
+            "releases": self.releases,
+            "replayed": self.replayed,
+            "columns": columns,
+        }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "ExposureMap":
@@ -140,7 +168,12 @@ class ExposureMap:
         columns = content["columns"]
         if set(columns) != set(COLUMNS):
             raise ConfigError(f"an exposure map has the columns {', '.join(COLUMNS)}")
-        return cls(pd.DataFrame({name: columns[name] for name in COLUMNS}), int(content["total"]))
+        return cls(
+            pd.DataFrame({name: columns[name] for name in COLUMNS}),
+            int(content["total"]),
+            int(content.get("releases", 0)),
+            int(content.get("replayed", 0)),
+        )
 
 
 def _groups_of(members: np.ndarray, groups: np.ndarray) -> np.ndarray:
