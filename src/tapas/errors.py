@@ -11,12 +11,15 @@
     ├── NotTrainedError          an attack or generator is used before it was trained
     ├── MechanismError           the audited mechanism failed or returned something unusable
     ├── StoreError               a saved run cannot be written or read back
+    ├── WorkersError             where trials run is gone, or cannot be started
     ├── ConfigError              a parameter or an audit file is wrong
     └── StatisticsError          a statistic is asked for something it cannot promise
 
 Each class is also the builtin exception that scripts written for earlier
 versions catch (``AssertionError``, ``ValueError``, ``RuntimeError``...).
 """
+
+from concurrent.futures import BrokenExecutor
 
 __all__ = [
     "ConfigError",
@@ -33,6 +36,7 @@ __all__ = [
     "TapasWarning",
     "TargetInDataWarning",
     "ThreatModelError",
+    "WorkersError",
 ]
 
 
@@ -102,6 +106,10 @@ class MechanismError(TapasError, RuntimeError):
 
 class StoreError(TapasError, OSError):
     """A saved run cannot be written or read back."""
+
+
+class WorkersError(TapasError, BrokenExecutor):
+    """Where trials run is gone or cannot be started, which is no failure of what was running."""
 
 
 class ConfigError(TapasError, ValueError, AssertionError):

@@ -10,7 +10,7 @@ from tapas._random import stream
 from tapas.audit._seconds import seconds_per_trial
 from tapas.compat import AttackDoors, GameThreatModel, needs_of
 from tapas.engine import guarded
-from tapas.errors import TapasError
+from tapas.errors import TapasError, WorkersError
 from tapas.game import Address, Briefing, Game, Observer, Phase, Release, TableBriefing, unfit
 
 FEW = 2  # records and rows that a release which exists is looked at by
@@ -150,6 +150,8 @@ class _Looks:
                     start = time.perf_counter()
                     observer(release, briefing, rng=stream(0))
                     seconds += time.perf_counter() - start
+            except WorkersError:
+                raise
             except Exception as error:
                 self.problems.append(f"{attack.label}: {error}")
         return seconds

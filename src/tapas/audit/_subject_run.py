@@ -22,7 +22,7 @@ from tapas.compat import (
     without_failures,
 )
 from tapas.engine import Progress, TaskFailedError, Workers, guarded, log_failure, told
-from tapas.errors import IncompatibleAttackError, MechanismError, StoreError
+from tapas.errors import IncompatibleAttackError, MechanismError, StoreError, WorkersError
 from tapas.game import (
     PHASES,
     Board,
@@ -45,6 +45,7 @@ from tapas.results import AttackCrash, LabelInferenceAttackSummary, ScoreTable, 
 from tapas.stats import look_share
 
 _ALL = "all"
+OF_THE_RUN = (MechanismError, StoreError, WorkersError)  # rather than of an attack
 WORTH_TELLING = 20.0  # seconds after which somebody may be watching
 GLIMPSES = (0.25, 0.5, 0.75)
 GLIMPSED = 10  # targets, where each takes a scorer of its own
@@ -145,7 +146,7 @@ class SubjectRun:
                     continue
                 with guarded(self.player.policy.attack_timeout):
                     found[attack] = self.player.observer(attack)
-            except (MechanismError, StoreError):
+            except OF_THE_RUN:
                 raise
             except Exception as error:
                 self._note_crash(attack, _ALL, error)
@@ -157,13 +158,13 @@ class SubjectRun:
             return
         try:
             self.player.play(phase, count, tuple(observers.values()))
-        except (MechanismError, StoreError):
+        except OF_THE_RUN:
             raise
         except Exception:
             for attack, observer in observers.items():
                 try:
                     self.player.play(phase, count, (observer,))
-                except (MechanismError, StoreError):
+                except OF_THE_RUN:
                     raise
                 except Exception as error:
                     self._note_crash(attack, _ALL, error)
@@ -325,7 +326,7 @@ class SubjectRun:
                 table = ScoreTable.of_game(game, part.attack.label, part.targets, part.judged)
                 table = with_failures(table, self.player, count, part.targets)
                 summaries = table.summaries()
-            except (MechanismError, StoreError):
+            except OF_THE_RUN:
                 raise
             except Exception as error:
                 self._note_crash(part.attack, self._name(part.targets), error)
@@ -354,7 +355,7 @@ class SubjectRun:
                 if isinstance(summary, LabelInferenceAttackSummary):
                     judged = without_failures(summary, self.player, count)
                     found[number, self.attacks.index(attack)] = judged
-            except (MechanismError, StoreError):
+            except OF_THE_RUN:
                 raise
             except Exception as error:
                 self._note_crash(attack, self._name(slice(number, number + 1)), error)

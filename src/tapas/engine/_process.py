@@ -17,12 +17,14 @@ from typing import Any, TypeVar
 from tapas.engine._alike import same_everywhere
 from tapas.engine._family import end_family
 from tapas.engine._guard import CodeExitError, guarded, tell_limits
+from tapas.engine._lost_workers import CANNOT_START
+from tapas.errors import WorkersError
 
 GRACE = 2.0  # seconds beyond a time limit for code to stop by itself
 IDLE_SECONDS = 60.0
 MOST_DEATHS = 2  # of processes that run one key
 LONGEST_WAIT = 0.25  # seconds between two looks at whether it lives
-_LIMIT, _DONE = "limit", "done"
+_READY, _LIMIT, _DONE = "ready", "limit", "done"
 
 Reply = tuple[Any, BaseException | None]  # a value and no error, or an error
 
@@ -56,22 +58,15 @@ class OwnProcess:
     """Runs tasks one at a time, in a session of its own that is ended whole."""
 
     def __init__(self) -> None:
-        ours, theirs = Pipe()
-        start = (
-            f"import sys; sys.path[:] = {sys.path!r}; "
-            f"from tapas.engine._process import serve; serve({theirs.fileno()})"
-        )
-        self._connection = ours
+        try:
+            self._connection, theirs = Pipe()
+            with theirs:
+                self._process = _serving(theirs.fileno())
+        except OSError as error:
+            raise _cannot_start(error) from error
         self._holds: str | None = None
+        self.has_begun = False  # to listen
         self.has_waited = False  # for work, as it does after the first
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", start],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=_standard_error(),  # what foreign code prints is no part of a result
-            start_new_session=True,
-        )
-        theirs.close()
 
     def replies(self, sent: Sent, keys: Sequence[object]) -> Iterator[Reply]:
         """One per key, up to the first error.
@@ -107,8 +102,11 @@ class OwnProcess:
                 if self._process.poll() is not None and not self._connection.poll(0):
                     raise EOFError
             kind, *content = cloudpickle.loads(self._connection.recv_bytes())
+            self.has_begun = True
             if kind == _DONE:
                 return content[0], content[1]
+            if kind == _READY:
+                continue
             limit = None if content[0] is None else time.monotonic() + content[0] + GRACE
 
     @property
@@ -127,6 +125,24 @@ class OwnProcess:
         end_family(self._process.pid)
         self._process.wait()
         self._connection.close()
+
+
+def _serving(descriptor: int) -> "subprocess.Popen[bytes]":
+    start = (
+        f"import sys; sys.path[:] = {sys.path!r}; "
+        f"from tapas.engine._process import serve; serve({descriptor})"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", start],
+        pass_fds=[descriptor],
+        stdin=subprocess.DEVNULL,
+        stdout=_standard_error(),  # what foreign code prints is no part of a result
+        start_new_session=True,
+    )
+
+
+def _cannot_start(error: Exception) -> WorkersError:
+    return WorkersError(CANNOT_START.format(error, sys.executable))
 
 
 Key = TypeVar("Key")
@@ -252,6 +268,8 @@ def run_in_own_process(
             deaths += 1
             if not error.overran and deaths < MOST_DEATHS:
                 continue
+            if not process.has_begun:
+                raise _cannot_start(error) from error
             try:
                 values.append((lost or _give_up)(keys[len(values)], error))
                 deaths = 0
@@ -276,6 +294,7 @@ def serve(descriptor: int) -> None:
 
     _end_with_parent()
     connection = Connection(descriptor)
+    connection.send_bytes(cloudpickle.dumps((_READY,)))
     tell_limits(lambda seconds: connection.send_bytes(cloudpickle.dumps((_LIMIT, seconds))))
     task: Callable[[Any], Any] = _no_task
     with suppress(EOFError, OSError):

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from tapas.engine._alike import same_everywhere
 from tapas.engine._guard import guarded
+from tapas.engine._lost_workers import work_refused, workers_lost
 from tapas.engine._process import (
     PROCESSES,
     Lost,
@@ -129,6 +130,8 @@ def run_tasks(
     TaskFailedError
         After the tasks that were under way have been received. Of several failures, the one
         whose key comes first.
+    WorkersError
+        Where tasks run is gone, or cannot be started.
     """
     workers = workers or Workers()
     bar = progress or Silent()
@@ -254,23 +257,35 @@ def _run_on(
     """
     running: dict[Future[Chunk[Value] | None], tuple[int, list[Key]]] = {}
     failures: list[tuple[int, Key, BaseException]] = []
+    has_answered = False
     start, size, equipped, room = 0, 1, 0, Room(count)
 
     def go_on() -> bool:
         return start < len(keys) and not failures and not options.enough()
 
+    def send(first: int, chunk: list[Key], whole: bool) -> None:
+        try:
+            running[submit(chunk, whole)] = first, chunk
+        except (RuntimeError, OSError) as refusal:
+            raise work_refused(refusal, has_answered) from refusal
+
     try:
         while running or go_on():
             while go_on() and len(running) < 2 * room.now():
                 chunk = list(keys[start : start + size])
-                running[submit(chunk, equipped < room.now())] = start, chunk
+                send(start, chunk, equipped < room.now())
                 start, equipped = start + len(chunk), equipped + 1
             finished, _ = wait(running, SECONDS_BETWEEN_COUNTS, FIRST_COMPLETED)
             for future in finished:
                 first, chunk = running.pop(future)
-                done = future.result()
+                try:
+                    done = future.result()
+                except Exception as loss:
+                    told = workers_lost(loss, has_answered)
+                    raise told from (loss.__cause__ if told is loss else loss)
+                has_answered = True
                 if done is None:
-                    running[submit(chunk, True)] = first, chunk
+                    send(first, chunk, True)
                     continue
                 values, error, seconds = done
                 for key, value in zip(chunk, values, strict=False):
