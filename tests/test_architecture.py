@@ -125,7 +125,8 @@ PUBLIC = {
         Shown ShownModel ShownTrainer SklearnModel SklearnTrainer TorchMLPTrainer TorchModel
         TorchTrainer Trainer TrainingPlan TrainingSets as_labels as_model classes_of_several
         decision_trees distinct_labels
-        is_sparse is_texts parameter_summary predicts_numbers records_from_table with_targets
+        is_sparse is_texts log_odds_by own_models parameter_summary predicts_numbers
+        records_from_table with_targets
         RegressorTrainer encoded_trainer""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared CountsRightGuesses DrawsValues Game Goal Judgement Kind LearnsEach Ledger

@@ -86,7 +86,7 @@ def test_own_models_read_part_of_records_of_very_many_numbers(
     assert (certainty(targets, held) > 0).mean() > 0.8
     encoding = targets.encoding()
     nothing = np.zeros(NUM_OWN_MODELS)
-    monkeypatch.setattr(_own_models, "_log_odds", lambda *_: nothing)
+    monkeypatch.setattr(_own_models, "log_odds_by", lambda *_: nothing)
     tracemalloc.start()
     own_certainty(targets, classes[:100], held, classes[100:], encoding)
     _, peak = tracemalloc.get_traced_memory()

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from sklearn.datasets import load_digits
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import (
@@ -169,6 +169,52 @@ def of_another_model(seed: int, easy: float, hard: float) -> ModelMIA:
     return ModelMIA(model, people(600, easy), people(600, hard), seed=seed)
 
 
+def noisier(
+    seed: int, size: int = 600, flipped: tuple[float, float] = (0.05, 0.25), numbers: bool = False
+) -> ModelMIA:
+    """A model that saw neither side, of which the labels of others follow inputs less well.
+
+    Inputs and classes by themselves are alike on both sides.
+    """
+    rng = RNG(seed)
+    rule = rng.normal(size=6)
+
+    def people(number: int, noise: float) -> tuple[np.ndarray, np.ndarray]:
+        X = rng.normal(size=(number, 6))
+        if numbers:
+            return X, X @ rule + 4 * noise * rng.normal(size=number)
+        return X, ((X @ rule > 0) ^ (rng.random(number) < noise)).astype(int)
+
+    model = (LinearRegression() if numbers else LogisticRegression()).fit(*people(800, 0.1))
+    members, others = (people(size, noise) for noise in flipped)
+    return ModelMIA(model, members, others, seed=seed, n_jobs=1)
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_noisier_labels_of_others_are_no_leak_of_a_model_that_saw_neither_side(
+    numbers: bool,
+) -> None:
+    for seed in range(2):
+        threat_model = noisier(seed, numbers=numbers)
+        record = Audit(threat_model, [LossMIA(), BlackBoxMIA("lr")]).run(n_jobs=1)
+        assert max(facts.auc.low for facts in record_facts(record)) > 0.53
+        assert not Findings(record).leaks
+        assert record_facts(record)[0].inputs_auc.value > 0.55
+
+
+def test_labels_that_fit_badly_on_both_sides_hide_no_leak() -> None:
+    rng = RNG(4)
+    X = rng.normal(size=(800, 6))
+    y = (X[:, 0] > 0) ^ (rng.random(800) < 0.25)
+    forest = RandomForestClassifier(30, random_state=0).fit(X[:400], y[:400])
+    sides = (X[:400], y[:400]), (X[400:], y[400:])
+    record = Audit(ModelMIA(forest, *sides, seed=0), [LossMIA()]).run(n_jobs=1)
+    (facts,) = record_facts(record)
+    assert not facts.sides_differ
+    assert facts.auc_gain.low > 0.2
+    assert Findings(record).leaks
+
+
 def test_gates_on_a_split_of_easy_members_and_hard_others_decide_nothing(tmp_path) -> None:
     for easy, hard in ((1.2, 0.5), (0.5, 1.2)):
         record = Audit(
@@ -264,6 +310,30 @@ def test_of_a_hundred_fit_splits_hardly_one_is_called_unfit() -> None:
         told += facts.told_by_inputs
         unfit += facts.split_is_unfit
     assert unfit <= 1 < told  # at 95 % it would be several
+
+
+@pytest.mark.slow
+def test_of_two_hundred_splits_with_noisier_labels_few_are_called_a_leak() -> None:
+    called: dict[str, int] = {}
+    for seed in range(200):
+        flipped = (0.05 + 0.05 * (seed % 4), 0.25)
+        threat_model = noisier(seed, 400, flipped)
+        record = Audit(threat_model, [LossMIA(), BlackBoxMIA("lr")]).run(n_jobs=1)
+        for facts in record_facts(record):
+            called[facts.attack] = called.get(facts.attack, 0) + (leak(facts)[0] > 0)
+    assert max(called.values()) <= 10, called  # 5 %
+
+
+@pytest.mark.slow
+def test_what_overfitted_forests_leak_is_found_on_every_fit_split() -> None:
+    for seed in range(14):
+        rng = RNG(seed)
+        X = rng.normal(size=(600, 6))
+        y = (X @ rng.normal(size=6) > 0) ^ (rng.random(600) < 0.1 + 0.02 * seed)
+        sides = (X[:300], y[:300]), (X[300:], y[300:])
+        forest = RandomForestClassifier(30, random_state=seed).fit(*sides[0])
+        record = Audit(ModelMIA(forest, *sides, seed=seed), [LossMIA()]).run(n_jobs=1)
+        assert Findings(record).leaks, seed
 
 
 ON_SHIFTED = {

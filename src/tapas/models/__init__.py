@@ -15,6 +15,7 @@ from tapas.models._model import Model, QueryBudgetError
 from tapas.models._module_trainer import TorchTrainer
 from tapas.models._one_hot import OneHotInputs
 from tapas.models._onnx import OnnxModel
+from tapas.models._own_models import log_odds_by, own_models
 from tapas.models._parameters import parameter_summary
 from tapas.models._recorded import RecordedModel, RecordedModels
 from tapas.models._records import Records
@@ -89,6 +90,8 @@ __all__ = [
     "encoded_trainer",
     "is_sparse",
     "is_texts",
+    "log_odds_by",
+    "own_models",
     "parameter_summary",
     "predicts_numbers",
     "records_from_table",

@@ -100,6 +100,15 @@ class ResidualModel(Model):
         made = self._predictor
         return made.parameters if isinstance(made, Model) else made
 
+    @property
+    def predicts_classes(self) -> bool:
+        """Whether what it predicts are several classes, and no numbers."""
+        return self._several is not None
+
+    def carried(self, X: Inputs) -> tuple[Inputs, np.ndarray]:
+        """Records without what should be predicted, and that; asks nothing."""
+        return split_targets(X, len(self._scales))
+
     def numbers(self, X: Inputs) -> tuple[np.ndarray, np.ndarray]:
         """What records carry and what is predicted, (records, numbers); one query per row."""
         _, true = split_targets(X, len(self._scales))

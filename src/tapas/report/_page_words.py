@@ -220,14 +220,15 @@ def _beside_inputs(findings: Findings, best: Finding) -> str:
     if facts.auc_gain.value <= 0:
         words = f"{told}, and the attack no more than that (gain {gain}, {gained})."
     if facts.room_of_sides:
-        words += (
-            " Members and non-members differ, but hardly: what is gained counts as a leak where it "
-            f"is surely above {facts.room_of_sides:g}."
+        differ = (
+            "differ, but hardly"
+            if facts.sides_differ
+            else "may differ a little, though as much is seen now and then where they were drawn "
+            "from the same source at random"
         )
-    elif facts.told_by_inputs and not best.attribute:
         words += (
-            " Members and non-members may differ a little, but as much is seen now and then where "
-            "they were drawn from the same source at random."
+            f" Members and non-members {differ}: what is gained counts as a leak where it is "
+            f"surely above {facts.room_of_sides:g}."
         )
     return words
 

@@ -254,10 +254,12 @@ class _Ends:
 
 def _of_inputs(gate: Gate, end: _Ends) -> GateOutcome:
     alone = math.nan if end.facts.inputs_auc is None else end.facts.inputs_auc.value
+    room = end.facts.room_of_sides
+    gained = f"is not surely above {room:g}" if room else "may be chance"
     words = (
         f"{gate_title(gate)} of at least {rounded_down(end.low, 3)} ({end.where}) is above "
         f"{gate.at_most:g}, but {end.facts.alone} reach an AUC of {alone:.3f}, "
-        f"and what is gained beyond that may be chance"
+        f"and what is gained beyond that {gained}"
     )
     return GateOutcome(gate, "inconclusive", end.low, end.high, words)
 

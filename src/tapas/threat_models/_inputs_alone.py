@@ -1,26 +1,30 @@
 """What the records themselves tell of a secret, without the model: the baseline of every result."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 
 from tapas.metrics import auc
-from tapas.models import Classifier, Records
-from tapas.threat_models._standardised import Standardised
+from tapas.models import Classifier
+from tapas.threat_models._fit_of_answers import Answers, fit_of_answers
+from tapas.threat_models._points import Points
 
 FOLDS = 4
 MOST_ROWS = 5_000  # that a classifier learns from
-MOST_PLACES = 60  # more numbers than these are reduced to as many
 FEWEST = 4 * FOLDS
 
 
 def told_by_inputs(
-    parts: Sequence[Records], codes: np.ndarray, num_values: int, *, rng: np.random.Generator
+    points: Points,
+    codes: np.ndarray,
+    num_values: int,
+    *,
+    answers: Answers | None = None,
+    rng: np.random.Generator,
 ) -> np.ndarray | None:
     """Probability of each value of the secret, from inputs and class alone: (records, values).
 
-    Records may come in several parts, one after the other.
+    With `answers`, from how well these fit the inputs too.
 
     Every record is judged by classifiers that did not see it. Of a class table, a linear model, a
     boosted one and the mean of the last two, the one that tells most is taken; where none tells
@@ -32,10 +36,15 @@ def told_by_inputs(
     import threadpoolctl
 
     with threadpoolctl.threadpool_limits(1):  # so that results do not hang on the machine
-        by_class, by_all = _numbers(parts)
         folds = _folds(codes, rng)
-        tried = [_cross_fitted(_linear, by_class, codes, folds, num_values, rng)]
-        if parts[0].columns:
+        read = [points.classes]
+        tried = [_cross_fitted(_linear, points.classes, codes, folds, num_values, rng)]
+        if points.have_inputs:
+            read.append(points.inputs)
+        if answers is not None:
+            read.append(fit_of_answers(answers, rng=rng))
+        if len(read) > 1:
+            by_all = np.concatenate(read[::-1], axis=1)
             fits = (_cross_fitted(make, by_all, codes, folds, num_values, rng) for make in _ALL)
             linear, boosted = fits
             tried += [linear, boosted, (linear + boosted) / 2]
@@ -43,26 +52,6 @@ def told_by_inputs(
     alike = np.tile(counts / counts.sum(), (len(codes), 1))
     enough = _quality(alike, codes, num_values) + _doubt(counts, num_values)
     return found if _quality(found, codes, num_values) > enough else alike
-
-
-def _numbers(parts: Sequence[Records]) -> tuple[np.ndarray, np.ndarray]:
-    """The class as numbers, and class and inputs together."""
-    labels = np.concatenate([part.y.astype(object) for part in parts])
-    classes = pd.get_dummies(pd.Series(labels, dtype=object)).to_numpy(dtype=float)
-    if all(map(_is_plain, parts)):
-        inputs = Standardised.of([np.asarray(part.X) for part in parts])
-    else:
-        inputs = Standardised.of([parts[0].concat(*parts[1:]).numeric()])
-    wide = len(inputs.mean) > MOST_PLACES
-    found = inputs.reduced(MOST_PLACES) if wide else inputs.whole()
-    return classes, np.concatenate([found, classes], axis=1)
-
-
-def _is_plain(records: Records) -> bool:
-    """Whether records are numbers and nothing else."""
-    if isinstance(records.X, pd.DataFrame) or records.categorical:
-        return False
-    return records.X.dtype.kind != "f" or not np.isnan(records.X).any()
 
 
 def _folds(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -22,6 +22,7 @@ from tapas.threat_models._model_records import (
     as_records,
     check_same_columns,
 )
+from tapas.threat_models._points import Points
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,7 @@ class ModelAttributeGame(GameDefaults):
         known = codes >= 0
         rng = part_stream(self.seed, Parts.INPUTS_ALONE)
         others = records.drop(self.attribute).take(known)
-        told = told_by_inputs([others], codes[known], len(self.values), rng=rng)
+        told = told_by_inputs(Points([others]), codes[known], len(self.values), rng=rng)
         if told is None:
             return None
         told = told[: len(self.targets)]

@@ -34,9 +34,11 @@ from tapas.models import (
     decision_trees,
 )
 from tapas.results import Leaves, performance_table
+from tapas.threat_models._fit_of_answers import answers_of
 from tapas.threat_models._game_defaults import GameDefaults, names_of
 from tapas.threat_models._inputs_alone import told_by_inputs
 from tapas.threat_models._leaf_contents import leaf_contents
+from tapas.threat_models._points import Points
 from tapas.threat_models._reference_models import (
     ReferencePlan,
     pool_of_others,
@@ -226,11 +228,16 @@ class ModelMembershipGame(GameDefaults):
 
     @cached_property
     def inputs_alone(self) -> np.ndarray | None:
-        """How well members are told from others without the model, by all records there are."""
+        """How well members are told from others without the model, by all records there are.
+
+        By inputs, what should be predicted, and how well this fits.
+        """
         if self.coins:
             return None  # a coin made the two sides alike
         rng = part_stream(self.seed, Parts.INPUTS_ALONE)
-        told = told_by_inputs([side.records for side in self._sides], self._members, 2, rng=rng)
+        points = Points([side.records for side in self._sides])
+        answers = answers_of(points, self.model)
+        told = told_by_inputs(points, self._members, 2, answers=answers, rng=rng)
         return None if told is None else told[: len(self.candidates), 1]
 
     @property

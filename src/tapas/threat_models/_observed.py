@@ -38,6 +38,7 @@ from tapas.stats import excess_p_value
 from tapas.threat_models._game_defaults import GameDefaults, names_of
 from tapas.threat_models._inputs_alone import told_by_inputs
 from tapas.threat_models._labellers import masked
+from tapas.threat_models._points import Points
 from tapas.threat_models._row_keys import cell_names, find_rows, row_keys
 
 
@@ -121,7 +122,7 @@ class ObservedGame(GameDefaults):
             members = np.concatenate([side.members for side in sides]).astype(int)
             records = [_as_inputs(side.records) for side in sides]
             rng = part_stream(self.seed, Parts.INPUTS_ALONE)
-            told = told_by_inputs(records, members, 2, rng=rng)
+            told = told_by_inputs(Points(records), members, 2, rng=rng)
             if told is None:
                 return None
             parts = np.split(told[:, 1], [len(self.candidates)])

@@ -24,6 +24,7 @@ from tapas.threat_models._inputs_alone import told_by_inputs
 from tapas.threat_models._judging import judge_more
 from tapas.threat_models._model_game import ModelMembershipGame
 from tapas.threat_models._model_records import are_names
+from tapas.threat_models._points import Points
 from tapas.threat_models._prediction_files import Predictions, from_frame, read_predictions
 from tapas.threat_models._repeated_answers import answer_keys
 
@@ -57,7 +58,7 @@ class PredictionsGame(ModelMembershipGame):
         """How well classes alone tell members from others."""
         bare = [Records(np.empty((len(side), 0)), side.records.y) for side in self._sides]
         rng = part_stream(self.seed, Parts.INPUTS_ALONE)
-        told = told_by_inputs(bare, self._members, 2, rng=rng)
+        told = told_by_inputs(Points(bare), self._members, 2, rng=rng)
         return None if told is None else told[: len(self.candidates), 1]
 
     def _inside(self, number: int) -> np.ndarray:

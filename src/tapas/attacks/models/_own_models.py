@@ -6,14 +6,13 @@ costs no query: the attacker's models are trained on the records that the attack
 
 import numpy as np
 
-from tapas.models import Classifier, RecordEncoding, Records
+from tapas.models import Classifier, RecordEncoding, Records, log_odds_by, own_models
 
 FOLDS = 5
 MOST_RECORDS, MOST_BOOSTED = 5_000, 10_000
 MOST_PLACES = 500  # of a point: of images, which have thousands, so many drawn at random
 FEWEST_RECORDS = 50  # with fewer the models would say nothing
-CLIP = 0.01
-NUM_OWN_MODELS = 2  # a linear one and a forest: what is hard for one may be easy for the other
+NUM_OWN_MODELS = 2  # as `own_models` makes
 MOST_TREES, MOST_ROUNDS, LEAST_ROUNDS = 200, 50, 10  # of boosting, which grows one for each class
 
 
@@ -55,7 +54,7 @@ def own_certainty(
     for number in range(FOLDS):
         judged, rest = fold == number, held_fold != number
         if judged.any() and len(np.unique(held_codes[rest])) > 1:
-            found[judged] = _log_odds(
+            found[judged] = log_odds_by(
                 _unfitted(boosting, len(np.unique(held_codes[rest]))),
                 (held_points[rest], held_codes[rest]),
                 (points[judged], codes[judged]),
@@ -82,39 +81,16 @@ def _folds(records: Records) -> np.ndarray:
 
 
 def _unfitted(boosting: bool, num_classes: int) -> list[Classifier]:
-    from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
-    from sklearn.linear_model import LogisticRegression
+    if not boosting:
+        return own_models()
+    from sklearn.ensemble import HistGradientBoostingClassifier
 
-    models = [
-        LogisticRegression(C=0.1, max_iter=200),
-        ExtraTreesClassifier(50, random_state=0),
-    ]
-    if boosting:
-        rounds = int(np.clip(MOST_TREES // num_classes, LEAST_ROUNDS, MOST_ROUNDS))
-        boosted = HistGradientBoostingClassifier(
-            learning_rate=0.15,
-            max_iter=rounds,
-            max_leaf_nodes=16,
-            early_stopping=False,
-            random_state=0,
-        )
-        models.append(boosted)
-    return models
-
-
-def _log_odds(
-    models: list[Classifier],
-    known: tuple[np.ndarray, np.ndarray],
-    judged: tuple[np.ndarray, np.ndarray],
-) -> np.ndarray:
-    import threadpoolctl
-
-    columns, (points, codes) = [], judged
-    for model in models:
-        with threadpoolctl.threadpool_limits(1):
-            probabilities = np.asarray(model.fit(*known).predict_proba(points))
-        places = np.searchsorted(model.classes_, codes).clip(max=len(model.classes_) - 1)
-        own = probabilities[np.arange(len(points)), places]
-        own = np.where(model.classes_[places] == codes, own, 0.0).clip(CLIP, 1 - CLIP)
-        columns.append(np.log(own) - np.log1p(-own))
-    return np.stack(columns, axis=1)
+    rounds = int(np.clip(MOST_TREES // num_classes, LEAST_ROUNDS, MOST_ROUNDS))
+    boosted = HistGradientBoostingClassifier(
+        learning_rate=0.15,
+        max_iter=rounds,
+        max_leaf_nodes=16,
+        early_stopping=False,
+        random_state=0,
+    )
+    return [*own_models(), boosted]
