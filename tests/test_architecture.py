@@ -82,7 +82,7 @@ PUBLIC = {
         attack_epsilon_high auc_gain_interval
         auc_interval audit_claim audit_power certificate certify claim_power
         clopper_pearson column_auc_errors column_auc_limits
-        epsilon_lower_bound excess_p_value gaussian_epsilon_from_mu holm look_share
+        epsilon_lower_bound excess_p_value gaussian_epsilon_from_mu holm least_excess look_share
         max_epsilon_lower_bound mean_auc_influences negatives_needed one_run_epsilon
         one_run_gaussian_epsilon percentile_interval rank_sum_p_values resampled_counts
         rising_limits roc_band runs_needed select_threshold shared_confidence shared_p_values

@@ -15,8 +15,16 @@ from tapas.cli._main import run
 from tapas.datasets import DataDescription, TabularDataset, load_sample
 from tapas.generators import Raw
 from tapas.report import AuditPage
-from tapas.results import AuditRecord, Copies, Findings, Gate, compare_records, decide
-from tapas.stats import excess_p_value
+from tapas.results import (
+    AuditRecord,
+    Copies,
+    Findings,
+    Gate,
+    compare_records,
+    decide,
+    holds_together,
+)
+from tapas.stats import excess_p_value, least_excess
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -82,7 +90,9 @@ def test_one_copy_is_no_proof_and_is_not_passed_over() -> None:
     record = _audited(_release(np.array([7]), private), private, holdout)
     words = AuditPage(record).words
     assert not Findings(record).leaks
-    assert words[0].startswith("Copies found: 1 of 125 private records stands in the release")
+    fact = "1 of 125 private records stands in the release word for word; 0 of 125 holdout"
+    assert words[0].startswith(f"Not settled: {fact}")
+    assert any(one.startswith(fact) and "may be equal by chance" in one for one in words[1:])
 
 
 @pytest.mark.filterwarnings("ignore::tapas.errors.TargetInDataWarning")
@@ -153,6 +163,7 @@ def test_copies_reach_record_page_files_and_verdict(
     said = json.loads(verdict.read_text())["copies"]
     assert said[0]["members_copied"] == 30
     assert said[0]["non_members_copied"] == 0
+    assert said[0]["beyond_chance"] is True
     listed = pd.read_csv(folder / "copies.csv")
     assert listed["row"].tolist() == list(range(30))
     released, own = release.data.iloc[listed["released_row"]], private.data.iloc[listed["row"]]
@@ -174,7 +185,7 @@ def test_fisher_is_what_the_p_value_is() -> None:
 
 
 def test_copies_say_no_more_than_they_know() -> None:
-    assert Copies(10, 0, 12, 0, 1.0).words() == (
+    assert Copies(10, 0, 12, 0, 1.0).words(beyond_chance=False) == (
         "No private record stands in the release word for word."
     )
 
@@ -263,8 +274,72 @@ def test_a_limit_on_copies_counts_near_ones_beyond_chance() -> None:
     private, holdout = _table(200, 0), _table(150, 1)
     near = _changed(private, range(25, 40))
     record = _audited(near.concat(_table(150, 9)), private, holdout)
-    assert decide(record, [Gate("copied_records", 14)]).state == "fail"
-    assert decide(record, [Gate("copied_records", 15)]).state == "pass"
+    (copies,) = (one.copies for one in record.audited)
+    assert copies is not None
+    assert (copies.near_counts, copies.most(0.95)) == ((15, 200, 0, 150), 15)
+    least = least_excess(15, 200, 0, 150, confidence=0.95)
+    assert 8 < least < 13
+    states = {
+        limit: decide(record, [Gate("copied_records", limit)]).state
+        for limit in (least - 1, least, 14, 15)
+    }
+    assert list(states.values()) == ["fail", "inconclusive", "inconclusive", "pass"]
+
+
+def test_near_ones_that_the_holdout_has_too_are_not_counted() -> None:
+    copies = Copies(200, 25, 200, 0, 1e-9, 30, 31, 1e-4, (30, 175, 31, 200))
+    assert (copies.least(0.95), copies.most(0.95)) == (25, 25)
+    unsaid = replace(copies, near_counts=())
+    assert (unsaid.least(0.95), unsaid.most(0.95)) == (25, 55)
+
+
+def test_the_least_excess_is_what_fishers_test_does_not_refuse() -> None:
+    assert least_excess(0, 5, 3, 5) == least_excess(3, 5, 3, 5) == 0
+    for counts in ((15, 200, 0, 150), (40, 100, 12, 90), (9, 9, 0, 7)):
+        k, n, *others = counts
+        least = least_excess(*counts, confidence=0.9)
+        assert 0 < least < k
+        assert excess_p_value(k - least, n - least, *others) > 0.1
+        assert excess_p_value(k - least + 1, n - least + 1, *others) <= 0.1
+
+
+@pytest.mark.parametrize("copied", [0, 3, 20])
+def test_the_least_excess_is_too_large_as_rarely_as_stated(copied: int) -> None:
+    """Of 60 private records, that many are copied; the rest are equal by chance like others."""
+    rng, wrong = np.random.default_rng(copied), 0
+    for _ in range(2000):
+        by_chance = rng.permutation(100 - copied) < 15
+        own = int(by_chance[: 60 - copied].sum())
+        wrong += least_excess(copied + own, 60, 15 - own, 40) > copied
+    assert wrong <= 2000 * (0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000))
+
+
+def test_the_test_of_copies_is_one_way_among_others_and_pays_for_earlier_looks() -> None:
+    private, holdout = _table(125, 0), _table(125, 1)
+    record = _audited(_release(np.arange(9), private), private, holdout)
+    (subject,) = record.audited
+    assert Findings(record).copied == [subject]
+
+    def seen(p_value: float, share: float) -> Findings:
+        assert subject.copies is not None
+        copies = replace(subject.copies, p_value=p_value, near_p_value=1.0)
+        summaries = tuple(one.sharing(share) for one in subject.summaries)
+        changed = replace(subject, copies=copies, summaries=summaries)
+        return Findings(replace(record, subjects=(changed,)))
+
+    ways = seen(1.0, 1.0).ways
+    assert ways == 1 + any(one.own.surest for one in Findings(record).audited) + 1
+    assert seen(0.0499 / (2 * ways), 1.0).copied
+    assert not seen(0.0501 / (2 * ways), 1.0).copied
+    assert not seen(0.0499 / (2 * ways), 0.1).copied
+    assert seen(0.00499 / (2 * ways), 0.1).copied
+    assert any("the test of copies" in said for said in _together(seen(1.0, 1.0)))
+    open_still = seen(0.0499 / 2, 1.0)
+    assert (open_still.nearly, open_still.leaks) == ("copies", False)
+
+
+def _together(findings: Findings) -> list[str]:
+    return holds_together(findings, decide(findings.record))
 
 
 def test_near_ones_are_named_only_where_chance_makes_hardly_any() -> None:
@@ -276,16 +351,15 @@ def test_near_ones_are_named_only_where_chance_makes_hardly_any() -> None:
     }
     sure = Copies(700, 1, 700, 0, 0.5, 48, 2, 1e-9, **rows)
     assert [one[3] for one in sure.listed] == ["d", "i"]
-    assert sure.number == 47
-    assert sure.words() == (
+    assert sure.words(beyond_chance=True) == (
         "1 of 700 private records stands in the release word for word, and 48 more but for one "
-        "column; of 700 holdout records 0 and 2 do. They are d, i; copies.csv lists them."
+        "column; of 700 holdout records 0 and 2 do. So many are more than chance explains. They "
+        "are d, i; copies.csv lists them."
     )
     unsure = Copies(700, 1, 700, 0, 0.5, 48, 27, 1e-2, **rows)
     assert [one[3] for one in unsure.listed] == ["d"]
-    assert unsure.number == 22
     assert "Which of those but for one column are copies and which are chance is unsure" in (
-        unsure.words()
+        unsure.words(beyond_chance=False)
     )
 
 

@@ -81,6 +81,17 @@ def test_nothing_is_said_where_chance_explains_it_or_inputs_may() -> None:
     assert Findings(_record(10, dependence="unknown")).surest is None
 
 
+def test_highest_scores_pay_for_earlier_looks() -> None:
+    assert Findings(_record(10)).surest is not None
+    later = _record(10, error_share=0.01)
+    assert Findings(later).surest is None
+    (first,), (again,) = (
+        [one.own.surest for one in Findings(each).audited if one.own.attack == "A1"]
+        for each in (_record(10), later)
+    )
+    assert again.p_value == pytest.approx(min(1.0, 100 * first.p_value))
+
+
 @pytest.mark.slow
 def test_highest_scores_are_called_as_rarely_as_stated() -> None:
     called = 0

@@ -174,3 +174,24 @@ def test_a_claim_that_only_the_certificate_by_itself_contradicts_is_said_to_be_s
     words = " ".join(AuditPage(found).words)
     assert "by itself excludes guessing with 95% confidence, and contradicts the claim" in words
     assert "would settle whether anything leaks" not in words
+
+
+@pytest.mark.parametrize(
+    ("shift", "said"),
+    [
+        (0.6, "A leak is found all the same: attacks do reliably better than guessing."),
+        (0.0, "No leak is shown for certain."),
+    ],
+)
+def test_where_limits_are_open_the_verdict_says_whether_something_leaks(
+    shift: float, said: str
+) -> None:
+    labels = np.tile([1, 0], 200)
+    scores = np.random.default_rng(3).normal(size=400) + shift * labels
+    found = record(scores, labels)
+    auc = Findings(found).audited[0].shared.auc
+    gated = replace(found, gates=(Gate("auc", (auc.value + auc.high) / 2),))
+    assert decide(gated).state == "inconclusive"
+    banner = AuditPage(gated).words[0]
+    assert banner.startswith("Inconclusive: ")
+    assert banner.endswith(said)

@@ -43,6 +43,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
     """The verdict as plain values; null stands for a number that is infinite or not defined."""
     from tapas.report import AuditPage
 
+    findings = Findings(record)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -73,7 +74,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
             one.name: dict(zip(("members", "non_members"), one.left_out, strict=True))
             for one in record.audited
         },
-        "results": [_facts(finding) for finding in Findings(record).all],
+        "results": [_facts(finding) for finding in findings.all],
         "people": _people(record),
         "records": _records(record),
         "exposure_map": {
@@ -86,14 +87,20 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         },
         "exposure_map_missing": {one.name: one.unmapped for one in record.audited if one.unmapped},
         "copies": [
-            {"subject": one.name, **one.copies.to_dict()} for one in record.audited if one.copies
+            {
+                "subject": one.name,
+                **one.copies.to_dict(),
+                "beyond_chance": one in findings.copied,
+            }
+            for one in record.audited
+            if one.copies
         ],
         "leaves": [
             {"subject": one.name, **one.leaves.to_dict()} for one in record.audited if one.leaves
         ],
         "shares": [told.to_dict() for told in shares_told(record.audited)],
         "performance": {one.name: _performance(one) for one in record.audited},
-        "holds_together": holds_together(Findings(record), verdict),
+        "holds_together": holds_together(findings, verdict),
         "cautions": [
             *constant_scores(record),
             *missing_scores(record),

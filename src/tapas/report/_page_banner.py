@@ -35,7 +35,7 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         return Banner("open", "Nothing ran", "No attack was carried out, so nothing is known.")
     words = verdict.words[:1].upper() + verdict.words[1:]
     copied = [
-        one.copies.count
+        f"{one.copies.count}; {one.copies.beside}"
         for one in findings.record.audited
         if one.copies is not None and one.copies.stands_out
     ]
@@ -48,16 +48,15 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         text = f"More leaks than the claimed guarantee allows.{more}"
         return Banner("bad", "Claim contradicted", text)
     if verdict.state == "inconclusive":
-        tone = "bad" if findings.copied else "open"
-        return Banner(tone, f"Inconclusive{with_copies}", f"{words}.")
+        tone = "bad" if findings.leaks else "open"
+        return Banner(tone, f"Inconclusive{with_copies}", f"{words}. {_all_the_same(findings)}")
     if verdict.state == "pass":
         return Banner("open" if copied else "good", f"Pass{with_copies}", f"{words}.")
     no_limits = _no_limits(findings)
     if findings.leaks:
-        what = ["Attacks do reliably better than guessing"] if findings.found_over_all else []
-        if not what and findings.surest is not None:
-            what = ["Few records stand out beyond chance by the highest scores of an attack"]
-        return Banner("bad", "Leak found", f"{'. '.join([*copied, *what])}. {no_limits}")
+        return Banner(
+            "bad", "Leak found", f"{'. '.join([*copied, *_shown(findings)])}. {no_limits}"
+        )
     if findings.best.shared.split_is_unfit:
         unfit = f"{UNFIT_SPLIT[:1].upper()}{UNFIT_SPLIT[1:]}"
         nothing = f"neither a leak of the {findings.best.shared.what} nor its absence can be shown"
@@ -67,10 +66,27 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         than = alone_words(findings)
     text = f"No attack did reliably better than {than}. {no_limits}"
     if copied:
-        return Banner("bad", "Copies found", f"{'. '.join(copied)}. {text}")
+        return Banner("open", "Not settled", f"{'. '.join(copied)}. {text}")
     if findings.nearly is not None and not findings.best.shared.told_by_inputs:
         return Banner("open", "Not settled", f"{nearly_words(findings)} {no_limits}")
     return Banner("open", "No leak shown", text)
+
+
+def _shown(findings: Findings) -> list[str]:
+    """What attacks show of a leak; nothing where copies alone do."""
+    if findings.found_over_all:
+        return ["Attacks do reliably better than guessing"]
+    if findings.surest is not None:
+        return ["Few records stand out beyond chance by the highest scores of an attack"]
+    return []
+
+
+def _all_the_same(findings: Findings) -> str:
+    """Whether there is a leak, where gates are open."""
+    if not findings.leaks:
+        return "No leak is shown for certain."
+    found = _shown(findings) or ["More private records stand in the release than chance explains"]
+    return f"A leak is found all the same: {found[0][:1].lower()}{found[0][1:]}."
 
 
 def _no_limits(findings: Findings) -> str:

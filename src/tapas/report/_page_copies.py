@@ -6,7 +6,7 @@ import pandas as pd
 
 from tapas.report._page_cells import Cell
 from tapas.report._page_csv import csv_text
-from tapas.results import MOST_RECORDS, AuditedSubject, Copies
+from tapas.results import MOST_RECORDS, AuditedSubject, Copies, Findings
 
 __all__ = ["COPIES_COLUMNS", "copies_csv", "copies_rows", "copies_sentences", "with_copies"]
 
@@ -18,10 +18,12 @@ def with_copies(subjects: Sequence[AuditedSubject]) -> list[tuple[str, Copies]]:
     return [(one.name, one.copies) for one in subjects if one.copies is not None]
 
 
-def copies_sentences(subjects: Sequence[AuditedSubject]) -> list[str]:
+def copies_sentences(findings: Findings) -> list[str]:
     """What was found in each release; named where there are several."""
-    found = with_copies(subjects)
-    return [f"{name}: {one.words()}" if len(found) > 1 else one.words() for name, one in found]
+    found = with_copies(findings.record.audited)
+    beyond = {one.name for one in findings.copied}
+    said = [(name, one.words(beyond_chance=name in beyond)) for name, one in found]
+    return [f"{name}: {words}" if len(found) > 1 else words for name, words in said]
 
 
 def copies_rows(subjects: Sequence[AuditedSubject]) -> list[tuple[Cell, ...]]:

@@ -43,7 +43,7 @@ def sentences(findings: Findings) -> list[str]:
     found = [
         _attacked(findings),
         *_told_by_failures(findings),
-        *copies_sentences(findings.record.audited),
+        *copies_sentences(findings),
         _achieved(findings.best, _guessed_from_files(findings)),
         _beside_inputs(findings, findings.best),
         _size(findings),
@@ -316,7 +316,11 @@ def nearly_words(findings: Findings) -> str:
     best = findings.best
     if best is None or findings.nearly is None:
         return ""
-    named = {"scores": strength_measure(best.shared), "people": "mean AUC or a p-value of people"}
+    named = {
+        "scores": strength_measure(best.shared),
+        "copies": "test of copies",
+        "people": "mean AUC or a p-value of people",
+    }
     what = named.get(findings.nearly, "certificate")
     more = "records" if findings.covers_records else "trials"
     if findings.claim.state == "contradicted":

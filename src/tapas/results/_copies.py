@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from tapas._validate import listing
+from tapas.stats import least_excess
 
 __all__ = ["Copies"]
 
@@ -30,6 +31,10 @@ class Copies:
         How many more are released but for one column.
     near_p_value : float
         The same test of all that are released but for at most one column.
+    near_counts : (int, int, int, int), optional
+        Of distinct records that are on one side only and not released word for word: how many
+        private ones are released but for one column, of how many, and the same of the holdout.
+        Files of earlier versions do not say.
     rows : tuple of int
         Positions in the private table of all that are released so.
     released_rows : tuple of int
@@ -48,6 +53,7 @@ class Copies:
     members_near: int = 0
     non_members_near: int = 0
     near_p_value: float = 1.0
+    near_counts: tuple[int, ...] = ()
     rows: tuple[int, ...] = ()
     released_rows: tuple[int, ...] = ()
     differs_in: tuple[str, ...] = ()
@@ -55,7 +61,10 @@ class Copies:
 
     @property
     def stands_out(self) -> bool:
-        """Whether private records are released and others are not, or hardly ever so often."""
+        """Whether private records are released and others are not, or hardly ever so often.
+
+        That is what is seen, and worth a look; whether chance explains it is another question.
+        """
         alone = self.members_copied > 0 and self.non_members_copied == 0
         return alone or (self.members_copied > 0 and self._is_rare) or self.near_stands_out
 
@@ -79,11 +88,24 @@ class Copies:
         """How many of the near ones the holdout lets expect."""
         return self.members * self.non_members_near / max(1, self.non_members)
 
-    @property
-    def number(self) -> int:
-        """How many are released: all that are word for word, and near ones beyond chance."""
-        near = self.members_near - self.near_by_chance if self.near_stands_out else 0.0
-        return self.members_copied + max(0, round(near))
+    def least(self, confidence: float) -> int:
+        """How many are released at least: all that are word for word, and near ones beyond chance.
+
+        Notes
+        -----
+        Assumes: records that are near by chance are so on both sides alike. Guarantees: at least
+        so many are, with this confidence (`tapas.stats.least_excess`).
+        """
+        return self.members_copied + self._near_beyond_chance(confidence)
+
+    def most(self, confidence: float) -> int:
+        """How many may be: near ones too, where chance explains none or not all of them."""
+        told = self.non_members_near > 0 and bool(self.near_counts)
+        beyond = not told or self._near_beyond_chance(confidence) > 0
+        return self.members_copied + self.members_near * beyond
+
+    def _near_beyond_chance(self, confidence: float) -> int:
+        return least_excess(*self.near_counts, confidence=confidence) if self.near_counts else 0
 
     @property
     def names_near(self) -> bool:
@@ -124,13 +146,14 @@ class Copies:
             return f"none of {self.non_members:,} holdout records does"
         return f"of {self.non_members:,} holdout records {exact:,} and {near:,} do"
 
-    def words(self) -> str:
-        """What was found, in a sentence or two."""
+    def words(self, *, beyond_chance: bool) -> str:
+        """What was found, in a sentence or two; `beyond_chance`: whether a test says so."""
         if not self.members_copied and not self.stands_out:
             return "No private record stands in the release word for word."
-        if not self.stands_out:
+        if not (self.stands_out or beyond_chance):
             return f"{self.count}, and {self.beside} too: so many may be equal by chance."
-        said = f"{self.count}; {self.beside}."
+        what = "are more than chance explains" if beyond_chance else "may be equal by chance"
+        said = f"{self.count}; {self.beside}. So many {what}."
         if self.near_stands_out and not self.names_near:
             said += " Which of those but for one column are copies and which are chance is unsure."
         return f"{said} {self._named()}".rstrip()
@@ -156,6 +179,7 @@ class Copies:
             **{name: int(entry[name]) for name in _NUMBERS},
             p_value=float(entry["p_value"]),
             near_p_value=float(entry["near_p_value"]),
+            near_counts=tuple(map(int, entry.get("near_counts", ()))),
             rows=tuple(map(int, entry["rows"])),
             released_rows=tuple(map(int, entry["released_rows"])),
             differs_in=tuple(map(str, entry["differs_in"])),
@@ -164,6 +188,8 @@ class Copies:
         lengths = {len(found.rows), len(found.released_rows), len(found.differs_in)}
         if len(lengths | ({len(found.labels)} if found.labels else set())) > 1:
             raise ValueError("copies have as many rows as released rows, columns and labels")
+        if len(found.near_counts) not in (0, 4):
+            raise ValueError("near copies have four counts, or none")
         return found
 
 

@@ -134,7 +134,10 @@ class SummaryFacts:
 
     @cached_property
     def surest(self) -> stats.TopScores | None:
-        """Whose the highest scores are, of records judged in one release of files."""
+        """Whose the highest scores are, of records judged in one release of files.
+
+        Its p-value holds over earlier looks too.
+        """
         of_model = self.summary.inputs_alone is not None and not self.in_files
         if self.dependence is not Dependence.ONE_RELEASE or of_model or self.told_by_inputs:
             return None
@@ -145,7 +148,9 @@ class SummaryFacts:
         ):
             return None
         worlds = Worlds.of(self.summary)
-        return stats.top_scores(worlds.positive, worlds.negative)
+        found = stats.top_scores(worlds.positive, worlds.negative)
+        (p_value,) = stats.shared_p_values([found.p_value], 1, self.summary.error_share)
+        return found._replace(p_value=float(p_value))
 
     def measured(self, fact: str) -> Estimate | None:
         """A measure by the name that facts have for it (`Measure.fact`), if it is defined."""
@@ -301,10 +306,7 @@ def shared_by_audited(record: AuditRecord, confidence: float, ways: int = 1) -> 
 
     With `ways` of saying it, each of which may be wrong.
     """
-    number = sum(
-        len(judged_summaries(subject)) + 2 * (subject.copies is not None)
-        for subject in record.audited
-    )
+    number = sum(len(judged_summaries(subject)) for subject in record.audited)
     return stats.shared_confidence(confidence, ways * max(1, number))
 
 

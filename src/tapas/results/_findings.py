@@ -226,10 +226,12 @@ class Findings:
     def ways(self) -> int:
         """In how many ways a leak can be shown.
 
-        By scores, a certificate, the highest scores; by the mean over people, and their p-values.
+        By scores, a certificate, the highest scores, copies; by the mean over people, and their
+        p-values.
         """
         highest = any(one.own.surest for one in self.audited)
-        return 1 + (self.certificate is not None) + highest + 2 * bool(self.people)
+        ways = 1 + (self.certificate is not None) + highest + bool(self._counted)
+        return ways + 2 * bool(self.people)
 
     @property
     def confidence_of_a_way(self) -> float:
@@ -237,14 +239,16 @@ class Findings:
         return stats.shared_confidence(CONFIDENCE, self.ways)
 
     @cached_property
-    def nearly(self) -> Literal["scores", "certificate", "people"] | None:
+    def nearly(self) -> Literal["scores", "certificate", "copies", "people"] | None:
         """What excludes guessing by itself where all ways to show a leak together do not."""
-        if self.found_by_attack:
+        if self.leaks:
             return None
         if any(leak(one.shared)[0] > 0 for one in self.audited):
             return "scores"
         if self.epsilon > 0:
             return "certificate"
+        if self._copied_beyond_chance(CONFIDENCE):
+            return "copies"
         return "people" if any(_differs(one, CONFIDENCE) for one in self.people) else None
 
     @cached_property
@@ -311,12 +315,18 @@ class Findings:
     @cached_property
     def copied(self) -> list[AuditedSubject]:
         """Subjects that hold more private records, all but one column, than chance explains."""
-        level = 1 - self.shared_confidence
-        return [
-            one
-            for one in self.record.audited
-            if one.copies and one.copies.smallest_p_value <= level
-        ]
+        return self._copied_beyond_chance(self.confidence_of_a_way)
+
+    @property
+    def _counted(self) -> list[AuditedSubject]:
+        """Subjects in which private records were looked for."""
+        return [one for one in self.record.audited if one.copies is not None]
+
+    def _copied_beyond_chance(self, confidence: float) -> list[AuditedSubject]:
+        """Those where more stand than chance explains; of each there are two tests."""
+        number = 2 * max(1, len(self._counted))
+        level = 1 - stats.shared_confidence(confidence, number, self.error_share)
+        return [one for one in self._counted if one.copies and one.copies.smallest_p_value <= level]
 
     @property
     def is_binary(self) -> bool:

@@ -309,18 +309,24 @@ def _judge_copies(record: AuditRecord, gate: Gate) -> GateOutcome:
     counted = [one.copies for one in record.audited if one.copies is not None]
     if not counted:
         return _undecided(gate, "copies are counted in released files only")
-    worst = max(counted, key=lambda one: one.number)
-    number = float(worst.number)
-    state: State = "fail" if number > gate.at_most else "pass"
+    share = Findings(record).error_share
+    level = shared_confidence(gate.confidence, len(counted), share)
+    ends = [(float(one.least(level)), float(one.most(level)), one) for one in counted]
+    low, high, worst = max(ends, key=lambda end: (end[0] > gate.at_most, end[1], end[0]))
     words = f"{worst.count}; {worst.beside}"
-    return GateOutcome(gate, state, number, number, f"{words}; limit {gate.at_most:g}")
+    limit = f"limit {gate.at_most:g}"
+    if low > gate.at_most or high <= gate.at_most:
+        state: State = "fail" if low > gate.at_most else "pass"
+        return GateOutcome(gate, state, low, high, f"{words}; {limit}")
+    least = f"at least {low:g} of them are no chance, and no more than {high:g}"
+    return GateOutcome(gate, "inconclusive", low, high, f"{words}; {least}: {limit}")
 
 
 def _unlimited_copies(record: AuditRecord, gates: tuple[Gate, ...]) -> tuple[GateOutcome, ...]:
     """Other limits do not let copies pass."""
     if not gates or any(gate.metric == "copied_records" for gate in gates):
         return ()
-    if not any(one.copies and one.copies.number for one in Findings(record).copied):
+    if not Findings(record).copied:
         return ()
     found = _judge_copies(record, Gate("copied_records", 0.0))
     words = f"{found.words}, as long as copied_records (--max-copies) sets no other"

@@ -51,7 +51,8 @@ class Gate:
         "accuracy_gap" how much better a model does on records that it was trained on,
         "accuracy_ratio" how many times as often it is right about them as about others,
         "exposed_people" which share of the people lies above an AUC, "copied_records" how many
-        private records stand in a released file word for word.
+        private records stand in a released file: word for word, and beyond chance but for one
+        column.
     at_most : float
         Within the range of the metric.
     fpr : float

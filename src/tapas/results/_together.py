@@ -76,13 +76,10 @@ def _every(findings: Findings) -> str:
 
 
 def _intervals(findings: Findings, every: str) -> str:
-    copies = any(subject.copies is not None for subject in findings.record.audited)
     return (
         f"For each measure, the intervals of {every}, and the words about the strongest, "
         f"hold together with {_LEVEL} confidence: each is made at "
         f"{_percent(findings.at_this_look(findings.shared_confidence))}."
-        + " So does whether records were copied."
-        * copies
     )
 
 
@@ -106,13 +103,15 @@ def _ways(findings: Findings) -> str:
         return ""
     certified = [] if findings.certificate is None else ["the certificate"]
     highest = any(finding.own.surest for finding in findings.audited)
+    copies = any(subject.copies is not None for subject in findings.record.audited)
     of_people = ["the mean over people", "the p-values of people"] if findings.people else []
-    ways = [*certified, *(["the highest scores"] if highest else []), *of_people]
+    found = (["the highest scores"] * highest, ["the test of copies"] * copies, of_people)
+    ways = [*certified, *(way for some in found for way in some)]
     level = _percent(findings.at_this_look(findings.verdict_confidence))
     return (
         f"Whether a leak is found at all can be shown by the intervals, or by "
-        f"{' or by '.join(ways)}: for that verdict each is made at {level}, so that it holds with "
-        f"{_LEVEL} confidence."
+        f"{' or by '.join(ways)}: these share the error evenly, and for that verdict each interval "
+        f"is made at {level}, so that it holds with {_LEVEL} confidence."
     )
 
 

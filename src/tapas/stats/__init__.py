@@ -22,7 +22,7 @@ from tapas.stats._claim import ClaimVerdict, audit_claim
 from tapas.stats._claim_power import claim_power
 from tapas.stats._dependence import Dependence
 from tapas.stats._epsilon import epsilon_lower_bound
-from tapas.stats._excess import excess_p_value
+from tapas.stats._excess import excess_p_value, least_excess
 from tapas.stats._gaussian import gaussian_epsilon_from_mu
 from tapas.stats._intervals import (
     Interval,
@@ -78,6 +78,7 @@ __all__ = [
     "excess_p_value",
     "gaussian_epsilon_from_mu",
     "holm",
+    "least_excess",
     "look_share",
     "max_epsilon_lower_bound",
     "mean_auc_influences",

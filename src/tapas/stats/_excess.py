@@ -1,8 +1,10 @@
 """Is one rate larger than another, or is that chance?"""
 
-from tapas.stats._counts import check_counts
+import numpy as np
 
-__all__ = ["excess_p_value"]
+from tapas.stats._counts import check_counts, check_level
+
+__all__ = ["excess_p_value", "least_excess"]
 
 
 def excess_p_value(k: int, n: int, others_k: int, others_n: int) -> float:
@@ -20,3 +22,22 @@ def excess_p_value(k: int, n: int, others_k: int, others_n: int) -> float:
     for hits, number in ((k, n), (others_k, others_n)):
         check_counts(hits, number, ("k", "n"))
     return float(hypergeom.sf(k - 1, n + others_n, k + others_k, n))
+
+
+def least_excess(k: int, n: int, others_k: int, others_n: int, *, confidence: float = 0.95) -> int:
+    """Return how many of the `k` of `n` at least are there for another reason than chance.
+
+    Notes
+    -----
+    Assumes: without those, any ``n`` less them of the rest are as likely as any others to be the
+    first kind.
+    Guarantees: with probability at least `confidence` so many are, or more: what Fisher's exact
+    test, one-sided, does not refuse when they are taken away.
+    """
+    from scipy.stats import hypergeom
+
+    for hits, number in ((k, n), (others_k, others_n)):
+        check_counts(hits, number, ("k", "n"))
+    taken = np.arange(k + 1)
+    by_chance = hypergeom.sf(k - taken - 1, n - taken + others_n, k - taken + others_k, n - taken)
+    return int(np.argmax(by_chance > check_level(confidence)))

@@ -39,7 +39,7 @@ from tapas.threat_models._game_defaults import GameDefaults, names_of
 from tapas.threat_models._inputs_alone import told_by_inputs
 from tapas.threat_models._labellers import masked
 from tapas.threat_models._points import Points
-from tapas.threat_models._row_keys import cell_names, find_rows, row_keys
+from tapas.threat_models._row_keys import Found, cell_names, find_rows, row_keys
 
 
 @dataclass(frozen=True)
@@ -350,6 +350,7 @@ class ObservedMIA(GameThreatModel):
             members_near=int((inside.nearly & ~inside.exact).sum()),
             non_members_near=int((outside.nearly & ~outside.exact).sum()),
             near_p_value=_excess((inside.nearly, outside.nearly), firsts),
+            near_counts=_near_counts((inside, outside), firsts),
             rows=tuple(rows.tolist()),
             released_rows=tuple(inside.rows[rows].tolist()),
             differs_in=tuple("" if n < 0 else names[n] for n in inside.differs[rows]),
@@ -438,6 +439,12 @@ def _excess(hits: tuple[np.ndarray, np.ndarray], rows: Sequence[np.ndarray]) -> 
         (int(hit[some].sum()), len(some)) for hit, some in zip(hits, rows, strict=True)
     )
     return excess_p_value(*inside, *outside)
+
+
+def _near_counts(found: tuple[Found, Found], rows: Sequence[np.ndarray]) -> tuple[int, ...]:
+    """Of these records without those released word for word: near ones, of how many, by side."""
+    others = [side.nearly[some[~side.exact[some]]] for side, some in zip(found, rows, strict=True)]
+    return tuple(int(number) for near in others for number in (near.sum(), len(near)))
 
 
 def _is_labelled(side: TabularDataset) -> bool:
