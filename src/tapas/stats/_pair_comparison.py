@@ -11,16 +11,16 @@ from tapas.stats._gaussian import gaussian_epsilon_from_mu
 from tapas.stats._intervals import lower_limit
 from tapas.stats._trials import Trials
 
-__all__ = ["matched_wins", "pair_epsilon", "pair_gaussian_epsilon"]
+__all__ = ["matched_scores", "matched_wins", "pair_epsilon", "pair_gaussian_epsilon"]
 
 _TIES = 0
 
 
-def matched_wins(trials: Trials) -> tuple[int, int]:
-    """Return in how many disjoint pairs of trials the member scores higher, and all pairs.
+def matched_scores(trials: Trials) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the scores of members and of non-members, in disjoint pairs of trials.
 
     A pair of the game is one; otherwise the i-th trial of one world goes with the i-th of the
-    other. Ties are broken by coins that were thrown once for all.
+    other.
     """
     ones, zeros = np.flatnonzero(trials.labels), np.flatnonzero(~trials.labels)
     if trials.paired:
@@ -29,12 +29,20 @@ def matched_wins(trials: Trials) -> tuple[int, int]:
         )
         ones, zeros = ones[first], zeros[second]
     size = min(ones.size, zeros.size)
-    gap = trials.scores[ones[:size]], trials.scores[zeros[:size]]
-    tied = gap[0] == gap[1]
-    won = np.sum(gap[0] > gap[1])
+    return trials.scores[ones[:size]], trials.scores[zeros[:size]]
+
+
+def matched_wins(trials: Trials) -> tuple[int, int]:
+    """Return in how many disjoint pairs of trials the member scores higher, and all pairs.
+
+    Ties are broken by coins that were thrown once for all.
+    """
+    member, other = matched_scores(trials)
+    tied = member == other
+    won = np.sum(member > other)
     if tied.any():
-        won += np.sum(tied & (stream(_TIES).random(size) < 0.5))
-    return int(won), size
+        won += np.sum(tied & (stream(_TIES).random(tied.size) < 0.5))
+    return int(won), tied.size
 
 
 @lru_cache(maxsize=4096)

@@ -17,6 +17,7 @@ from tapas.stats._counts import check_level
 from tapas.stats._epsilon import epsilon_lower_bound
 from tapas.stats._gaussian import check_gaussian_delta
 from tapas.stats._pair_comparison import matched_wins, pair_epsilon, pair_gaussian_epsilon
+from tapas.stats._pair_gaps import gap_epsilon, gaps_of
 from tapas.stats._promises import Plan, plan_for
 from tapas.stats._selection import ThresholdChoice, certify, select_threshold, validation_masks
 from tapas.stats._trials import Summaries, Trials, as_trials
@@ -68,8 +69,10 @@ def certificate(
     bound at the threshold, which finds events that are rare, and guesses about the highest and the
     lowest scores, of which it needs not be known how many to guess. Where so few trials cannot
     choose, these are about all trials, read both ways. Where trials are paired, the ways are
-    Clopper-Pearson's bound and the comparison of pairs, one of each world: a member scores above
-    a non-member with probability at most ``1 - (1 - delta)^2 / (1 + e^epsilon)``.
+    Clopper-Pearson's bound, the comparison of pairs, one of each world: a member scores above
+    a non-member with probability at most ``1 - (1 - delta)^2 / (1 + e^epsilon)``; and their gaps:
+    of two scores that are given the higher one is the member's with odds of at most
+    ``e^(2 epsilon)``, which is more than any comparison where scores are decisions.
 
     Parameters
     ----------
@@ -155,8 +158,9 @@ def _ceiling(
     perfect = replace(rest, scores=rest.labels.astype(float))
     all_of_it = None if whole is None else replace(whole, scores=whole.labels.astype(float))
     most = 0.0
-    for by_event in (False, True) if rest.paired or not plan.is_blind else (False,):
-        told = replace(plan, threshold=1.0, turned=False, by_event=by_event)
+    main = [(False, False)] + [(True, False)] * (rest.paired or not plan.is_blind)
+    for by_event, by_gaps in [*main, (False, True)] if rest.paired else main:
+        told = replace(plan, threshold=1.0, turned=False, by_event=by_event, by_gaps=by_gaps)
         ways = _ways(perfect, all_of_it, told, delta, family)
         most = max(most, _largest(ways, alpha, most)[0])
     return most
@@ -174,24 +178,37 @@ def _ways(
         compared = _read(rest, plan.turned) if whole is None else whole
         event, main = (event, main) if whole is None else (left, MAIN_SHARE)
         pairs = partial(_pair_bound, compared, delta, pair_gaussian_epsilon)
-        ways = [("gaussian", event, at_threshold), ("gaussian pair comparison", main, pairs)]
-    elif rest.paired:
-        pairs = partial(_pair_bound, _read(rest, plan.turned), delta, pair_epsilon)
-        ways = [("clopper-pearson", event, at_threshold), ("pair comparison", main, pairs)]
-    elif plan.by_event:
-        tails = partial(_tail_bound, _read(rest, plan.turned), delta)
-        ways = [("buehler", event, at_threshold), (_TAILS[plan.turned], main, tails)]
-    else:
-        read, turned = rest, plan.turned
-        if whole is not None and plan.is_blind:
-            read, turned = whole, False
-        both = [partial(_tail_bound, _read(read, way), delta) for way in (turned, not turned)]
-        ways = [
-            ("buehler", left / 2, at_threshold),
-            (_TAILS[turned], main, both[0]),
-            (_TAILS[not turned], left / 2, both[1]),
+        return [
+            _Way("gaussian", event, at_threshold),
+            _Way("gaussian pair comparison", main, pairs),
         ]
-    return [_Way(*way) for way in ways]
+    if rest.paired:
+        return _ways_of_pairs(_read(rest, plan.turned), plan, delta, at_threshold)
+    if plan.by_event:
+        tails = partial(_tail_bound, _read(rest, plan.turned), delta)
+        return [_Way("buehler", event, at_threshold), _Way(_TAILS[plan.turned], main, tails)]
+    read, turned = rest, plan.turned
+    if whole is not None and plan.is_blind:
+        read, turned = whole, False
+    both = [partial(_tail_bound, _read(read, way), delta) for way in (turned, not turned)]
+    return [
+        _Way("buehler", left / 2, at_threshold),
+        _Way(_TAILS[turned], main, both[0]),
+        _Way(_TAILS[not turned], left / 2, both[1]),
+    ]
+
+
+def _ways_of_pairs(
+    read: Trials, plan: Plan, delta: float, at_threshold: Callable[[float, float], float]
+) -> list[_Way]:
+    little = (1 - MAIN_SHARE) / 2
+    by_wins = not (plan.by_event or plan.by_gaps)
+    of_wins, of_gaps = partial(_pair_bound, read, delta, pair_epsilon), partial(_gaps, read, delta)
+    return [
+        _Way("clopper-pearson", MAIN_SHARE if plan.by_event else little, at_threshold),
+        _Way("pair comparison", MAIN_SHARE if by_wins else little, of_wins),
+        _Way("pair gaps", MAIN_SHARE if plan.by_gaps else little, of_gaps),
+    ]
 
 
 def _read(trials: Trials, turned: bool) -> Trials:
@@ -237,6 +254,10 @@ def _exact_bound(
 
 def _tail_bound(read: Trials, delta: float, error: float, floor: float) -> float:
     return tail_epsilon(tails_of(read), error, delta)
+
+
+def _gaps(read: Trials, delta: float, error: float, floor: float) -> float:
+    return gap_epsilon(gaps_of(read), error, delta)
 
 
 def _pair_bound(

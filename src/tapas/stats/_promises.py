@@ -4,12 +4,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tapas.stats._bands import roc_counts
 from tapas.stats._clopper_pearson import ratios_from_limits
-from tapas.stats._intervals import upper_limit_table
+from tapas.stats._intervals import lower_limit, upper_limit, upper_limit_table
 from tapas.stats._pair_comparison import pair_epsilon
+from tapas.stats._pair_gaps import gaps_of
 from tapas.stats._trials import Trials
 from tapas.stats._two_tails import SHARES, tails_of
 
@@ -28,6 +29,10 @@ FEW = 50
 _CAUTION = 0.8
 # What an event must promise beyond guesses in both tails, which were chosen of fewer.
 _ADVANTAGE = 0.55
+# What the gaps of pairs must promise beyond the other ways, and by how much less they may show of
+# decisions: both promises are the best of several, though not as much so.
+_GAPS_MORE = 0.1
+_GAPS_LESS = 0.03
 _FEWEST_IN_TAIL = 5
 # Standard deviations between what guesses show and what is certain, the best of several shares.
 _QUANTILE = 2.0
@@ -45,6 +50,8 @@ class Plan:
         The event, and whether scores are read the other way round.
     by_event
         Whether the event promises most.
+    by_gaps
+        Whether, of pairs, how far apart their scores are does.
     is_blind
         Whether too few trials were seen to choose: all but the event is then as it always is.
     """
@@ -55,12 +62,15 @@ class Plan:
     turned: bool
     by_event: bool
     is_blind: bool
+    by_gaps: bool = False
 
 
 class _Event(NamedTuple):
     promise: float
     threshold: float
     direction: str
+    fpr: float
+    fnr: float
 
 
 def plan_for(known: Trials, rest: Trials, alpha: float, delta: float) -> Plan:
@@ -71,37 +81,65 @@ def plan_for(known: Trials, rest: Trials, alpha: float, delta: float) -> Plan:
         return Plan(-np.inf, np.inf, "direct", False, known.paired, True)
     ways = [known, replace(known, scores=-known.scores)]
     curves = [roc_counts(way.scores[way.labels], way.scores[~way.labels]) for way in ways]
-    read = list(zip(ways, curves, strict=True))
-    events = [_promised_event(way, curve, left, alpha, delta) for way, curve in read]
-    others = [_promised_else(way, curve, left, alpha, delta) for way, curve in read]
+    events = [
+        _promised_event(way, curve, left, alpha, delta)
+        for way, curve in zip(ways, curves, strict=True)
+    ]
     few = min(sizes) < FEW
-    if known.paired and np.unique(known.scores).size <= sum(sizes) / 2:
-        by_event = True
-    else:
-        needed = max(others) + (0.0 if known.paired else _ADVANTAGE)
-        by_event = not few and max(events)[0] > needed
-    if by_event or known.paired:
-        turned = bool(np.argmax([event.promise for event in events] if by_event else others))
+    if known.paired:
+        compared = [_promised_pairs(curve, left, alpha, delta) for curve in curves]
+        return _plan_for_pairs(known, events, compared, few, left, alpha, delta)
+    guesses = [_promised_guesses(way, left) for way in ways]
+    by_event = not few and max(events)[0] > max(guesses) + _ADVANTAGE
+    if by_event:
+        turned = bool(np.argmax([event.promise for event in events]))
     else:
         # Attacks mean high scores to tell members: only what promises something says otherwise.
-        turned = others[1] > max(others[0], 0.0)
+        turned = guesses[1] > max(guesses[0], 0.0)
     event = events[turned]
+    promise = max(event.promise, guesses[turned])
+    return _plan(promise, event, turned, by_event=by_event, is_blind=few)
+
+
+def _plan_for_pairs(
+    known: Trials,
+    events: list[_Event],
+    compared: list[float],
+    few: bool,
+    left: tuple[int, int],
+    alpha: float,
+    delta: float,
+) -> Plan:
+    """The same where trials are paired: an event, who scores above whom, or by how much."""
+    gaps = [
+        _promised_gaps(way, left, alpha) for way in (known, replace(known, scores=-known.scores))
+    ]
+    promised = [event.promise for event in events]
+    if 2 * np.unique(known.scores).size <= known.labels.size:
+        more = _more_by_gaps(max(events), few, min(left), alpha, delta)
+        by_gaps, by_event = more > -_GAPS_LESS, more <= -_GAPS_LESS
+    else:
+        by_gaps = not few and max(gaps) > max(*promised, *compared) + _GAPS_MORE
+        by_event = not few and not by_gaps and max(promised) > max(compared)
+    turned = bool(np.argmax(gaps if by_gaps else promised if by_event else compared))
+    promise = max(promised[turned], compared[turned], gaps[turned])
+    plan = _plan(promise, events[turned], turned, by_event=by_event, is_blind=few)
+    return replace(plan, by_gaps=by_gaps)
+
+
+def _plan(promise: float, event: _Event, turned: bool, *, by_event: bool, is_blind: bool) -> Plan:
     return Plan(
-        promise=max(event.promise, others[turned]),
+        promise=promise,
         threshold=-event.threshold if turned else event.threshold,
         direction=event.direction,
         turned=turned,
         by_event=by_event,
-        is_blind=few,
+        is_blind=is_blind,
     )
 
 
-def _promised_else(
-    known: Trials, curve: _Curve, left: tuple[int, int], alpha: float, delta: float
-) -> float:
-    """What guesses in both tails promise, or the comparison of pairs."""
-    if known.paired:
-        return _promised_pairs(curve, left, alpha, delta)
+def _promised_guesses(known: Trials, left: tuple[int, int]) -> float:
+    """What guesses in both tails promise."""
     counted = [tails_of(known, {share: 1.0}).rings[0] for share in SHARES]
     guessed = np.array([ring.top + ring.bottom for ring in counted])
     rate = (np.array([ring.right for ring in counted]) + 1) / (guessed + 2)
@@ -109,6 +147,36 @@ def _promised_else(
     growth = sum(left) / known.labels.size
     noise = _QUANTILE / np.sqrt(information * growth) + _CAUTION / np.sqrt(information)
     return float(np.max(np.log(rate / (1 - rate)) - noise))
+
+
+def _promised_gaps(known: Trials, left: tuple[int, int], alpha: float) -> float:
+    """What pairs promise by how far apart their scores are."""
+    seen = gaps_of(known)
+    if not seen.sizes:
+        return -np.inf
+    wins, sizes = np.cumsum(seen.wins), np.cumsum(seen.sizes)
+    likely = np.rint(sizes * min(left) / seen.pairs)
+    won = likely * (wins + _ADDED) / (sizes + 2 * _ADDED)
+    return float(np.max(_half_odds(won, likely, alpha * np.array(seen.levels))))
+
+
+def _more_by_gaps(event: _Event, few: bool, pairs: int, alpha: float, delta: float) -> float:
+    """How much more pairs would show of decisions with these rates than the rates alone."""
+    rates = np.array([event.fpr, event.fnr])
+    if few:
+        # The event is the best of several, and so few trials cannot tell one error from the other.
+        rates[:] = rates.mean()
+    fpr, fnr = upper_limit(np.rint(pairs * rates), pairs, alpha / 2)
+    alone = ratios_from_limits(fpr, fnr, delta)[event.direction == "inverse"]
+    won, lost = pairs * (1 - rates).prod(), pairs * rates.prod()
+    return float(_half_odds(won, won + lost, alpha) - alone)
+
+
+def _half_odds(won: ArrayLike, pairs: ArrayLike, alpha: ArrayLike) -> FloatArray:
+    low = lower_limit(won, pairs, alpha)
+    with np.errstate(divide="ignore"):
+        found: FloatArray = np.log(low / (1 - low)) / 2
+    return found
 
 
 def _promised_pairs(curve: _Curve, left: tuple[int, int], alpha: float, delta: float) -> float:
@@ -150,10 +218,16 @@ def _promised_event(
     directions = np.stack(ratios_from_limits(fpr_high, fnr_high, delta))
     told, silent = (tp, fp), (negative.size - fp, misses)
     spread = [np.sqrt(sum(1 / (count + _ADDED) for count in counts)) for counts in (told, silent)]
-    directions -= _CAUTION * np.stack(spread)
-    way, place = np.unravel_index(int(np.argmax(directions)), directions.shape)
+    cautious = directions - _CAUTION * np.stack(spread)
+    way, place = np.unravel_index(int(np.argmax(cautious)), directions.shape)
     threshold = float(thresholds[place])
     if place + 1 < thresholds.size and np.isfinite(thresholds[place : place + 2]).all():
         # Half way to the next score: what lies between says nothing against it.
         threshold = float(thresholds[place : place + 2].mean())
-    return _Event(float(directions[way, place]), threshold, ("direct", "inverse")[way])
+    return _Event(
+        promise=float(cautious[way, place]),
+        threshold=threshold,
+        direction=("direct", "inverse")[way],
+        fpr=float(fpr[place]),
+        fnr=float(fnr[place]),
+    )

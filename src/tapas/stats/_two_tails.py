@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from tapas.stats._trials import Trials
 
-__all__ = ["SHARES", "Ring", "Tails", "tail_epsilon", "tails_of", "telling_all"]
+__all__ = [
+    "SHARES",
+    "HitCount",
+    "Ring",
+    "Tails",
+    "loudest_epsilon",
+    "tail_epsilon",
+    "tails_of",
+    "telling_all",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -119,10 +128,19 @@ def tail_epsilon(tails: Tails, alpha: float, delta: float) -> float:
     Kairouz, Oh and Viswanath (2015).
     """
     told, spent = telling_all(tails.trials, alpha, delta)
-    error = alpha - spent
-    walk = _Walk([_HitCount.of(ring) for ring in tails.rings])
     hits = np.cumsum([ring.hits for ring in tails.rings]) - told
-    levels = error * np.array(tails.levels)
+    counts = [HitCount.of(ring) for ring in tails.rings]
+    return loudest_epsilon(counts, hits, np.array(tails.levels), alpha - spent)
+
+
+def loudest_epsilon(
+    counts: "list[HitCount]", hits: NDArray[np.int64], shares: FloatArray, error: float
+) -> float:
+    """The bound of `tail_epsilon`: `counts` of each ring, `hits` and `shares` of all up to it."""
+    if not counts:
+        return 0.0
+    walk = _Walk(counts)
+    levels = error * shares
     loudest = _root(lambda epsilon: walk.loudness(epsilon, hits, levels), _LARGEST_EPSILON)
     if loudest <= 0:
         return 0.0
@@ -165,14 +183,15 @@ def _root(rising: Callable[[float], float], high: float) -> float:
     return low
 
 
-class _HitCount(NamedTuple):
-    """Fisher's noncentral hypergeometric count: the fewest hits, and the ways to each number."""
+class HitCount(NamedTuple):
+    """The fewest hits, and the logarithm of the ways to each number: odds weigh a hit twice."""
 
     fewest: int
     log_ways: FloatArray
 
     @classmethod
-    def of(cls, ring: Ring) -> "_HitCount":
+    def of(cls, ring: Ring) -> "HitCount":
+        """Fisher's noncentral hypergeometric count."""
         fewest = max(0, ring.members - ring.bottom)
         hits = np.arange(fewest, min(ring.top, ring.members) + 1.0)
         others = ring.top - hits, ring.members - hits, ring.bottom - ring.members + hits
@@ -196,7 +215,7 @@ class _HitCount(NamedTuple):
 class _Walk(NamedTuple):
     """Hits as they add up from ring to ring."""
 
-    counts: list[_HitCount]
+    counts: list[HitCount]
 
     def _tails(self, epsilon: float) -> list[tuple[int, FloatArray]]:
         """After each ring: from which number on, and the probability of so many hits or more."""
