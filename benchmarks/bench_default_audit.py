@@ -79,7 +79,7 @@ def carry_out(path: Path, trials: int) -> None:
     with timed("judge all attacks"):
         summaries = run.test(trials)
     with timed("exposure map"):
-        exposure = exposure_map(run)
+        exposure, _ = exposure_map(run)
     with timed("learning curves"):
         learning = learning_curves(run)
     with timed("page"):

@@ -13,7 +13,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from bench_strength import GENERATORS, PRIVATE, load
+from bench_strength import GENERATORS, PRIVATE, generator, load
 
 from tapas.attacks import SubsetAttack
 from tapas.audit import Audit
@@ -27,16 +27,16 @@ KIND = 20
 
 
 def audited(
-    data: TabularDataset, generator: Generator, rows: list[int], releases: int, seed: int
+    data: TabularDataset, made: Generator, rows: list[int], releases: int, seed: int
 ) -> AuditedSubject:
     """The subset attack on some rows of a table."""
     knowledge = AuxiliaryDataKnowledge(
         data.drop_records(rows), num_training_records=PRIVATE, seed=seed
     )
-    box = BlackBoxKnowledge(generator, PRIVATE)
+    box = BlackBoxKnowledge(made, PRIVATE)
     model = TargetedMIA(knowledge, data.take(rows), box, seed=seed, n_jobs=1)
-    first = seed == 1
-    record = Audit(model, [SubsetAttack()], releases, releases, exposure_map=first).run(n_jobs=1)
+    mapped = seed == 1
+    record = Audit(model, [SubsetAttack()], releases, releases, exposure_map=mapped).run(n_jobs=1)
     return record.subjects[0]
 
 
@@ -53,19 +53,20 @@ def main() -> None:
     parser.add_argument("--generator", default="network", choices=[*GENERATORS])
     parser.add_argument("--releases", type=int, default=100, help="of each phase")
     asked = parser.parse_args()
-    data, generator = load(asked.folder, asked.table), GENERATORS[asked.generator]
+    data, made = load(asked.folder, asked.table), generator(asked.generator, asked.table)
     isolated = most_isolated(data, 50).tolist()
     drawn = np.random.default_rng(0).permutation(len(data)).tolist()
     start = time.process_time()
     first = [*isolated, *[row for row in drawn if row not in isolated][:50]]
-    found = audited(data, generator, first, asked.releases, 1).exposure
+    subject = audited(data, made, first, asked.releases, 1)
+    found = subject.exposure
     if found is None:
-        raise SystemExit("the first audit has no map")
+        raise SystemExit(f"the first audit has no map: {subject.unmapped}")
     mapped = [int(label) for label in found.ranked["record"]]
     kinds = {"map": mapped[:KIND], "isolated": different(isolated, mapped[:KIND])}
     kinds["random"] = different(drawn[100:], [*mapped[:KIND], *isolated])
     rows = [row for kind in kinds.values() for row in kind]
-    second = audited(data, generator, rows, asked.releases, 2)
+    second = audited(data, made, rows, asked.releases, 2)
     scores = np.stack([np.asarray(one.scores, float) for one in second.summaries], axis=1)
     members = np.stack([one.labels.astype(bool) for one in second.summaries], axis=1)
     print(f"{asked.generator}, {asked.table}, {asked.releases} releases; {found.words('the map')}")
