@@ -1,10 +1,12 @@
 """Every store keeps the same promises."""
 
 import gc
+import io
 import os
 import sqlite3
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -151,6 +153,41 @@ def test_a_damaged_row_is_noticed(tmp_path: Path) -> None:
     _change_index(tmp_path, "UPDATE entries SET content = 'nonsense'")
     with pytest.raises(StoreError, match="damaged"):
         FolderStore(tmp_path).load("x")
+
+
+@pytest.mark.parametrize("rows", [3, 10**9, 10**15, -4])
+def test_an_array_that_says_it_is_larger_is_not_made_room_for(
+    rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    member, content = io.BytesIO(), io.BytesIO()
+    about = {"descr": "<f8", "fortran_order": False, "shape": (rows, 2)}
+    np.lib.format.write_array_header_1_0(member, about)
+    with zipfile.ZipFile(content, "w") as packed:
+        packed.writestr("array:x.npy", member.getvalue() + bytes(16))
+    monkeypatch.setattr(Entry, "to_bytes", lambda self: content.getvalue())
+    store = FolderStore(tmp_path)
+    store.save("x", Entry())
+    with pytest.raises(StoreError, match="another size than it says"):
+        store.load("x")
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros((0, 3)),
+        np.array(3.0),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.array(["\N{SNOWMAN}", ""]),
+        np.array([1, 2], dtype=">i2"),
+        np.array([(1, 2.0)], dtype=[("a", int), ("b", float)]),
+    ],
+    ids=lambda array: f"{array.dtype}{array.shape}",
+)
+def test_arrays_of_every_kind_come_back_and_may_be_written_to(array: np.ndarray) -> None:
+    found = Entry.from_bytes(Entry({"x": array}).to_bytes()).arrays["x"]
+    assert found.dtype == array.dtype
+    assert np.array_equal(found, array)
+    assert found.flags.writeable
 
 
 def test_a_file_name_in_the_index_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:

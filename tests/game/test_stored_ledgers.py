@@ -10,6 +10,7 @@ from toy_games import DESCRIPTION, Mean, Toy, table
 
 from tapas.datasets import DataDescription, TabularDataset
 from tapas.engine import Entry, FolderStore, Store, Workers
+from tapas.errors import StoreError
 from tapas.game import Observation, Player, Release, StoredLedger, Trial, as_array
 
 
@@ -149,3 +150,10 @@ def test_what_is_damaged_is_played_again_with_the_same_result(
     assert board(2).values[:, 0].tolist() == [0, 2, 4]
     assert board(3).values[:, 0].tolist() == [0, 3, 6]
     assert game.played == []
+
+
+@pytest.mark.parametrize("number", ["999999999999", "9" * 5000, "0", "-1", "first", ""])
+def test_a_look_of_an_impossible_number_is_refused(store: Store, number: str) -> None:
+    store.save(f"g/look/{number}", Entry(notes={"num_trials": 10, "by": ""}))
+    with pytest.raises(StoreError, match="not the number of a look"):
+        StoredLedger(store, "g")

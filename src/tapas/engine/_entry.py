@@ -2,13 +2,17 @@
 
 import io
 import json
+import math
 import zipfile
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 
 from tapas.errors import StoreError
+
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +42,26 @@ class Entry:
     def from_bytes(cls, content: bytes) -> "Entry":
         """Unpack what `to_bytes` made; never more than the bytes themselves hold."""
         _refuse_expansion(content)
-        with np.load(io.BytesIO(content), allow_pickle=False) as packed:
-            notes = json.loads(packed["notes"].tobytes())
-            arrays = {
-                name.removeprefix("array:"): packed[name]
-                for name in packed.files
-                if name.startswith("array:")
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            held = {
+                name.removesuffix(".npy"): _array(packed.read(name)) for name in packed.namelist()
             }
-        return cls(arrays, notes)
+        arrays = {
+            name.removeprefix("array:"): array
+            for name, array in held.items()
+            if name.startswith("array:")
+        }
+        return cls(arrays, json.loads(held["notes"].tobytes()))
+
+
+def _array(member: bytes) -> np.ndarray:
+    """Of an npy file; numpy's reader makes room for what it says before it looks for it."""
+    stream = io.BytesIO(member)
+    shape, by_columns, dtype = _HEADERS[npy.read_magic(stream)](stream)
+    if math.prod(shape) * dtype.itemsize != len(member) - stream.tell():
+        raise ValueError("an array has another size than it says")
+    values = np.frombuffer(member, dtype, offset=stream.tell())
+    return values.reshape(shape, order="F" if by_columns else "C").copy(order="K")
 
 
 def _refuse_expansion(content: bytes) -> None:

@@ -22,6 +22,8 @@ from tapas.game._release import Release, Trial
 
 __all__ = ["StoredLedger", "as_array"]
 
+MOST_LOOKS = 1_000_000
+
 _log = logging.getLogger(__name__)
 
 
@@ -59,14 +61,7 @@ class StoredLedger(Ledger):
         self._known_versions = self._noted_versions()
         for key in list(store.keys(f"{prefix}/train/")) + list(store.keys(f"{prefix}/test/")):
             self._recall(key)
-        noted = {key: store.load(key).notes for key in store.keys(f"{prefix}/look/")}
-        looks = {
-            int(key.rpartition("/")[2]): (int(notes["num_trials"]), str(notes.get("by", "")))
-            for key, notes in noted.items()
-        }
-        # One that was lost before others still counts, as nobody knows of what.
-        last = max(looks, default=0)
-        self._looks = [looks.get(number, (-number, "")) for number in range(1, last + 1)]
+        self._looks = self._noted_looks()
 
     def _noted_versions(self) -> dict[str, dict[str, str]]:
         found = {}
@@ -76,6 +71,16 @@ class StoredLedger(Ledger):
             except StoreError as error:
                 _log.warning("%s", error)
         return found
+
+    def _noted_looks(self) -> list[tuple[int, str]]:
+        """Looks in their order; one that was lost before others counts, as nobody knows of what."""
+        found = {}
+        for key in self._store.keys(f"{self._prefix}/look/"):
+            notes, number = self._store.load(key).notes, key.rpartition("/")[2]
+            if not number.isdecimal() or len(number) > 9 or not 0 < int(number) <= MOST_LOOKS:
+                raise StoreError(f"{key!r} is not the number of a look: the store is damaged")
+            found[int(number)] = int(notes["num_trials"]), str(notes.get("by", ""))
+        return [found.get(number, (-number, "")) for number in range(1, max(found, default=0) + 1)]
 
     def has_data(self, phase: Phase, index: int) -> bool:
         """Whether the data released in the trial is on disk."""
