@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from model_boards import RNG, fitted, gaussian_game, observed, references
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, softmax
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 
@@ -13,7 +13,7 @@ from tapas.attacks.models._label_only import LabelOnlyMIA
 from tapas.attacks.models._lira import LiRA
 from tapas.attacks.models._reference_attack import masked_moments, rehearsed, without_pair_of
 from tapas.attacks.models._rmia import RMIA
-from tapas.attacks.models._score_statistics import logits
+from tapas.attacks.models._score_statistics import logits, statistics_of
 from tapas.attacks.models._variance_prior import variance_prior
 from tapas.errors import ConfigError
 from tapas.metrics import auc
@@ -69,6 +69,61 @@ def test_reference_attacks_agree_with_their_formulae() -> None:
     offline = fitted(RMIA("offline", a=0.6, temperature=1), board)
     ratio = np.log(q / ((1.6 * mean_out + 0.4) / 2))
     np.testing.assert_array_equal(np.argsort(offline.score(target)[0]), np.argsort(ratio))
+
+
+def naive_rmia(
+    asked: np.ndarray, references: np.ndarray, inside: np.ndarray, codes: np.ndarray, a: float
+) -> np.ndarray:
+    """Offline, with temperature 2 and gamma 2, record by record and pair by pair.
+
+    References come in pairs on complementary halves, one after the other; a record outside a
+    reference stands for the population, judged by all references but that pair.
+    """
+
+    def confidence(probabilities: np.ndarray, record: int) -> float:
+        return softmax(np.log(probabilities) / 2)[codes[record]]
+
+    def ratio(probabilities: np.ndarray, record: int, models: list[int]) -> float:
+        outside = [
+            confidence(references[model, record], record)
+            for model in models
+            if not inside[model, record]
+        ]
+        both_worlds = ((1 + a) * np.mean(outside) + (1 - a)) / 2
+        return confidence(probabilities, record) / both_worlds
+
+    number, records = inside.shape
+    population = [
+        ratio(references[model, z], z, [m for m in range(number) if m // 2 != model // 2])
+        for model in range(number)
+        for z in range(records)
+        if not inside[model, z]
+    ]
+    scores = []
+    for x in range(records):
+        own = ratio(asked[x], x, list(range(number)))
+        beaten = sum(own / other > 2 for other in population)
+        scores.append((beaten + 0.5 + np.arctan(np.log(own)) / np.pi) / (len(population) + 1))
+    return np.array(scores)
+
+
+@pytest.mark.parametrize("a", [0.0, 0.4, 1.0])
+def test_offline_rmia_as_published_equals_a_naive_twin(a: float) -> None:
+    rng = RNG(6)
+    number, records, classes = 8, 30, 4
+    half = rng.random((number // 2, records)) < 0.5
+    inside = np.stack([half, ~half], axis=1).reshape(number, records)
+    codes = rng.integers(0, classes, records)
+    found = rng.normal(size=(number + 1, records, classes))
+    members = np.vstack([inside, rng.random((1, records)) < 0.5])
+    found[..., np.arange(records), codes] += 3 * members
+    probabilities = softmax(found, axis=-1)
+    statistics = np.stack([statistics_of(one, codes) for one in probabilities])
+    board = references(statistics[:-1], inside)
+    scorer = fitted(RMIA("offline", gamma=2, a=a, temperature=2, clip=1e-12), board)
+    expected = naive_rmia(probabilities[-1], probabilities[:-1], inside, codes, a)
+    assert np.ptp(expected) > 0.2
+    np.testing.assert_allclose(scorer.score(statistics[-1:])[0], expected, rtol=1e-10)
 
 
 def test_lira_variances_agree_with_their_formulae() -> None:

@@ -19,12 +19,12 @@ from tapas.audit._check import CheckReport, check_names, check_subject
 from tapas.audit._default_attacks import default_attacks
 from tapas.audit._evidence import EVIDENCE, evidence_of
 from tapas.audit._forecast import Forecast
-from tapas.audit._nearness import counts_copies
 from tapas.audit._run_folder import RunFolder, now
 from tapas.audit._run_progress import RunProgress
 from tapas.audit._stopping import Stop, StopEarly, tested_until
 from tapas.audit._subject import Subject
 from tapas.audit._subject_run import SubjectRun
+from tapas.audit._undecidable_gates import undecidable_gates
 from tapas.compat import AttackDoors, GameThreatModel, as_attack
 from tapas.engine import Progress, Workers, log_failure
 from tapas.errors import ConfigError, MechanismError, TapasWarning
@@ -39,16 +39,6 @@ from tapas.results import (
 )
 
 LONGEST_NAME = 1000  # characters of what pages show again and again
-
-_FOR_ANY_SECRET = (
-    "accuracy",
-    "accuracy_gain",
-    "accuracy_gap",
-    "accuracy_ratio",
-    "copied_records",
-    "dropped_columns",
-)
-
 
 Outcome: TypeAlias = tuple[AuditedSubject, Stop | None, bool, dict[str, Plain] | None]
 
@@ -184,7 +174,7 @@ class Audit:
         """
         problems = check_names([attack.label for attack in self.attacks], "attack")
         problems += check_names([subject.label for subject in self.subjects], "subject")
-        problems += self._undefined_gates()
+        problems += undecidable_gates(self.gates, self.subjects)
         told: set[str] = set()
         cautions: list[str] = []
         seconds: list[float] = []
@@ -205,21 +195,6 @@ class Audit:
         return CheckReport(
             tuple(problems), tuple(cautions), sum(seconds) / len(seconds) if known else None
         )
-
-    def _undefined_gates(self) -> list[str]:
-        models = [subject.threat_model for subject in self.subjects]
-        values = max(len(model.game.goal.values) for model in models)
-        found = [
-            f"a gate on {gate.metric} is not defined for a secret of {values} values: limit "
-            f"accuracy_gain instead"
-            for gate in self.gates
-            if values > 2 and gate.metric not in _FOR_ANY_SECRET
-        ]
-        if any(gate.metric == "copied_records" for gate in self.gates) and not any(
-            counts_copies(model) for model in models
-        ):
-            found.append("a gate on copied_records is for released files: take it out")
-        return found
 
     def num_trials(self) -> int:
         """How many trials a run plays that are not there already."""

@@ -51,7 +51,7 @@ from tapas.results._measures import (
     MEASURES,
     Measure,
 )
-from tapas.results._people import People, exposed_people
+from tapas.results._people import FEWEST_PEOPLE, People, exposed_people
 from tapas.results._performance import performance_table, with_ratio
 from tapas.results._privacy_risk import privacy_risk, risk_histogram
 from tapas.results._rare_columns import RareColumn
@@ -72,6 +72,7 @@ __all__ = [
     "CONFIDENCE",
     "DEFAULT_METRICS",
     "FAILURES",
+    "FEWEST_PEOPLE",
     "GATE_METRICS",
     "LEAKY_CONTROL",
     "LOW_FPR",

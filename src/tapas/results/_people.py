@@ -24,7 +24,7 @@ from tapas.stats import (
     shared_p_values,
 )
 
-__all__ = ["People", "exposed_people"]
+__all__ = ["FEWEST_PEOPLE", "People", "exposed_people"]
 
 FEWEST_PEOPLE = 5
 ALPHA = 0.05
