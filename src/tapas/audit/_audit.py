@@ -214,6 +214,13 @@ class Audit:
             for gate in self.gates
             if values > 2 and gate.metric not in _FOR_ANY_SECRET
         ]
+        if any(gate.metric == "accuracy" for gate in self.gates) and any(
+            model.game.goal.kind == "attribute" for model in models
+        ):
+            found.append(
+                "a gate on accuracy says nothing of an attribute, of which the best guess without "
+                "the release may be right about any share: limit accuracy_gain instead"
+            )
         if any(gate.metric == "copied_records" for gate in self.gates) and not any(
             counts_copies(model) for model in models
         ):

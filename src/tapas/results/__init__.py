@@ -62,7 +62,7 @@ from tapas.results._share_answers import PropertyShares, ShareAnswer
 from tapas.results._shares import SharesTold, shares_told
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
-from tapas.results._together import holds_together, look_words
+from tapas.results._together import gates_words, holds_together, look_words
 from tapas.results._unfit_splits import UNFIT_SPLIT, unfit_splits, unseen_inputs
 from tapas.results._unknown_records import JudgedRecords, judge_records
 from tapas.stats import Dependence
@@ -133,6 +133,7 @@ __all__ = [
     "file_safe",
     "find_runs",
     "gate_title",
+    "gates_words",
     "holds_together",
     "judge_claim",
     "judge_records",

@@ -6,7 +6,7 @@ from tapas.results._gates import Verdict
 from tapas.results._rounding import rounded_up
 from tapas.stats import Dependence, look_share
 
-__all__ = ["holds_together", "look_words"]
+__all__ = ["gates_words", "holds_together", "look_words"]
 
 
 def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
@@ -22,7 +22,7 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
         _intervals(findings, every),
         _certificates(findings, every),
         _ways(findings),
-        _gates(verdict, every),
+        gates_words(findings, verdict),
         _bands(findings, every),
         _people(findings),
         _records(findings),
@@ -115,13 +115,21 @@ def _ways(findings: Findings) -> str:
     )
 
 
-def _gates(verdict: Verdict, every: str) -> str:
-    if not verdict.outcomes:
+def gates_words(findings: Findings, verdict: Verdict) -> str:
+    """How often gates decide wrongly, each and any of several; empty where none does by chance."""
+    errors = [
+        1 - one.gate.confidence for one in verdict.outcomes if one.gate.metric != "dropped_columns"
+    ]
+    if not errors or not findings.audited:
         return ""
-    levels = ", ".join(sorted({_percent(one.gate.confidence) for one in verdict.outcomes}))
+    each = " or ".join(f"{_percent(error)}" for error in sorted(set(errors)))
+    over = f" over {_every(findings)}" * (len(findings.audited) > 1)
+    said = f"passes or fails wrongly in at most {each} of audits{over}"
+    if len(errors) == 1:
+        return f"The gate {said}."
     return (
-        f"Each gate holds over {every} with its own confidence ({levels}); several gates share "
-        f"nothing with each other."
+        f"Each gate by itself {said}; as gates share no error with each other, any of these "
+        f"{len(errors)} may do so in up to {_percent(min(1.0, sum(errors)))}."
     )
 
 
