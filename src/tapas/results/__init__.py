@@ -14,7 +14,7 @@ from tapas.results._constant import constant_scores, missing_scores
 from tapas.results._copies import Copies
 from tapas.results._costs import Cost
 from tapas.results._drawn_values import drawn_values_words
-from tapas.results._estimate import Estimate, estimate
+from tapas.results._estimate import FEWEST_GROUPS, Estimate, estimate, has_few_groups
 from tapas.results._exposed_records import (
     MOST_RECORDS,
     SUBGROUP,
@@ -72,6 +72,7 @@ __all__ = [
     "CONFIDENCE",
     "DEFAULT_METRICS",
     "FAILURES",
+    "FEWEST_GROUPS",
     "GATE_METRICS",
     "LEAKY_CONTROL",
     "LOW_FPR",
@@ -134,6 +135,7 @@ __all__ = [
     "find_runs",
     "gate_title",
     "gates_words",
+    "has_few_groups",
     "holds_together",
     "judge_claim",
     "judge_records",
