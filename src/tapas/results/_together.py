@@ -27,6 +27,7 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
         _people(findings),
         _records(findings),
         _models(findings),
+        _shares(findings),
         *look_words(findings),
         _looks_of_this_run(findings),
         _alone(findings),
@@ -171,12 +172,20 @@ def _models(findings: Findings) -> str:
     )
 
 
+def _shares(findings: Findings) -> str:
+    if not any(one.shares and one.shares.answers for one in findings.record.audited):
+        return ""
+    return (
+        f"How often each attack is right about the share that it takes the model in question to "
+        f"have holds together for all attacks, with {_LEVEL} confidence."
+    )
+
+
 def _alone(findings: Findings) -> str:
     audited = findings.record.audited
     more = [
         *(["the exposure map"] if any(one.exposure is not None for one in audited) else []),
         *(["learning curves"] if any(one.learning for one in audited) else []),
-        *(["shares"] if any(one.shares is not None for one in audited) else []),
     ]
     said = (
         f"In the table of every attack each interval holds on its own with {_LEVEL} confidence, "
