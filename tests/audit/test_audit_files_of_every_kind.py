@@ -70,7 +70,7 @@ def test_an_attribute_is_inferred_from_a_model(tmp_path: Path) -> None:
         model=TREE,
         goal={"attribute": {"column": "Sex"}},
         attacks=["ConfidenceAIA", "ImputationAIA"],
-        gates=[{"metric": "accuracy", "at_most": 0.999}],
+        gates=[{"metric": "accuracy_gain", "at_most": 0.999}],
     )
     audit = load_audit(path)
     assert isinstance(audit.subjects[0].threat_model, ModelAIA)

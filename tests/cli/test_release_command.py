@@ -118,7 +118,7 @@ def test_three_files_end_in_a_report(place: Path, capsys: pytest.CaptureFixture[
     counts = record.question["data"]["records"]
     assert (counts["judged_members"], counts["judged_non_members"]) == (160, 50)
     verdict = json.loads((place / "v.json").read_text())
-    assert all(result["epsilon_at_least"] is None for result in verdict["results"])
+    assert all(result["epsilon_over_all"] is None for result in verdict["results"])
     strongest = max(r["auc"]["low"] for r in verdict["results"] if r["role"] == "audited")
     assert strongest > 0.6
     assert (place / "v.xml").exists()

@@ -95,7 +95,7 @@ def wrong_of_run(seed: int, epsilon: float, *changes: str) -> Counter[str]:
     return Counter(
         {
             "runs": 1,
-            "epsilon": int(result["epsilon_at_least"] > epsilon),
+            "epsilon": int(result["epsilon_over_all"] > epsilon),
             "auc": misses(result["auc"], rate),
             "accuracy": misses(result["accuracy"], rate),
             "advantage": misses(result["advantage"], 2 * rate - 1),
@@ -186,7 +186,9 @@ def test_wrong_statements_are_counted(place: Path) -> None:
     assert found["copies"] == 1
 
 
-def test_what_ends_trials_early_decides_the_claim_and_the_exit_code(place: Path) -> None:
+def test_what_ends_trials_early_decides_the_claim_and_the_exit_code(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     audit_file(place, epsilon=3.0, stated=1.0, test=200, stop_early={"every": 20})
     code, found = verdict("run", "audit.yaml", "--quiet")
     assert code == 1
@@ -194,6 +196,9 @@ def test_what_ends_trials_early_decides_the_claim_and_the_exit_code(place: Path)
     assert found["claim"]["state"] == "contradicted"
     (result,) = found["results"]
     assert result["trials"] < 200
+    # Of two gates.
+    assert "any of these 2 may do so in up to 10%" in found["gates_words"]
+    assert f"  {found['gates_words']}\n" in capsys.readouterr().out
 
 
 def test_trials_added_to_the_folder_are_another_look(place: Path) -> None:

@@ -288,6 +288,30 @@ def test_bars_of_single_results_are_the_intervals_of_their_trials(metric, monkey
     assert np.isnan(epsilon.low)
 
 
+@pytest.mark.parametrize(("groups", "barred"), [(2, False), (19, False), (20, True)])
+def test_few_groups_of_trials_have_words_in_place_of_a_bar(groups, barred, monkeypatch, tmp_path):
+    drawn, notes, real = [], [], _comparison_files.draw_comparison
+    monkeypatch.setattr(
+        _comparison, "gather", lambda *given: drawn.append(gather(*given)) or drawn[-1]
+    )
+    monkeypatch.setattr(
+        _comparison_files, "draw_comparison", lambda one: notes.append(one.note) or real(one)
+    )
+    labels, scores = np.arange(120) % 2 == 0, np.random.default_rng(0).normal(size=120)
+    in_groups = [
+        MIAttackSummary(
+            labels, scores > 0, scores, "G", "A", "D", str(target), groups=np.arange(120) % groups
+        )
+        for target in range(2)
+    ]
+    assert {one.dependence for one in in_groups} == {"groups"}
+    report = MIAttackReport(in_groups, metrics=["auc", "accuracy"], num_bootstrap=20)
+    report.compare("generator", FIXED, "target_id", tmp_path)
+    assert len(drawn) == 2
+    assert all(np.isnan(point.low) != barred for points in drawn for point in points)
+    assert all(("fewer than 20 groups there is no bar" in note) != barred for note in notes)
+
+
 def test_accuracies_of_guessed_values_stand_beside_the_best_guess(monkeypatch, tmp_path):
     """Nine in ten have the value: an accuracy of .9 is what anybody has who looks at nothing."""
     seen = []

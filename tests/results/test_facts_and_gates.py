@@ -223,8 +223,17 @@ def test_values_without_scores_count_as_each_value() -> None:
     summary = AIAttackSummary(
         values, ["a"] * 300, scores, "G", "A", "D", "7", "job", attribute_values=["a", "b", "c"]
     )
-    (outcome,) = decide(_record(summary), [Gate("accuracy", 0.5)]).outcomes
+    (outcome,) = decide(_record(summary), [Gate("accuracy_gain", 0.1)]).outcomes
     assert outcome.state == "fail"
+
+
+@pytest.mark.parametrize("limit", [0.1, 0.99])
+def test_a_limit_on_the_accuracy_of_an_attribute_decides_nothing(limit: float) -> None:
+    values = np.array(["a", "b"])[(np.arange(300) % 10 == 0).astype(int)]
+    summary = AIAttackSummary(values, ["a"] * 300, sensitive_attribute="job")
+    (outcome,) = decide(_record(summary), [Gate("accuracy", limit)]).outcomes
+    assert outcome.state == "inconclusive"
+    assert "90% are right without the release): limit accuracy_gain" in outcome.words
 
 
 def test_a_record_comes_back_from_its_file(tmp_path: object) -> None:

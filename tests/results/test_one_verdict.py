@@ -5,17 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tapas.cli._outputs import verdict_values
 from tapas.errors import TapasWarning
 from tapas.report import AuditPage
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
     Claim,
-    Finding,
     Findings,
     Gate,
     MIAttackSummary,
     decide,
+    gates_words,
     holds_together,
     summary_facts,
 )
@@ -108,13 +109,20 @@ def test_where_nothing_leaks_many_people_together_show_nothing() -> None:
     assert "With so few trials even a complete leak about one person would have been" in words
 
 
-def test_a_row_certifies_no_less_than_all_rows_together() -> None:
-    """A bound at a stricter confidence may be larger; a row shows whichever is."""
+def test_the_epsilon_of_every_result_holds_with_the_rest() -> None:
     labels = np.tile([1, 0], 20)
-    summary = MIAttackSummary(labels, labels, labels * 1.0)
-    lax, strict = (replace(summary_facts(summary), confidence=level) for level in (0.95, 0.999))
-    assert Finding(summary, lax, strict).epsilon == lax.epsilon
-    assert Finding(summary, strict, lax).epsilon == lax.epsilon
+    summaries = tuple(
+        MIAttackSummary(labels, labels, labels * 1.0, "G", name, "D", "7") for name in "ABC"
+    )
+    found = AuditRecord("A", {}, "f", 0, (AuditedSubject("G", "audited", summaries),))
+    alone, shared = (
+        float(summary_facts(summaries[0], confidence=level).epsilon)
+        for level in (0.95, 1 - 0.05 / 3)
+    )
+    assert shared < alone
+    told = verdict_values(found, decide(found))["results"]
+    assert [one["epsilon_over_all"] for one in told] == [pytest.approx(shared)] * 3
+    assert not any("epsilon_at_least" in one for one in told)
 
 
 def test_a_contradicted_claim_does_not_stand_beside_no_leak() -> None:
@@ -174,6 +182,27 @@ def test_a_claim_that_only_the_certificate_by_itself_contradicts_is_said_to_be_s
     words = " ".join(AuditPage(found).words)
     assert "by itself excludes guessing with 95% confidence, and contradicts the claim" in words
     assert "would settle whether anything leaks" not in words
+
+
+def test_how_often_gates_err_is_said_of_each_and_of_any() -> None:
+    found = nearly_shown()
+    one, several = (
+        replace(found, gates=gates)
+        for gates in (
+            (Gate("auc", 0.9), Gate("dropped_columns", 0)),
+            (Gate("auc", 0.9), Gate("advantage", 0.9, confidence=0.9)),
+        )
+    )
+    alone = gates_words(Findings(one), decide(one))
+    assert alone == "The gate passes or fails wrongly in at most 5% of audits."
+    words = gates_words(Findings(several), decide(several))
+    assert "Each gate by itself passes or fails wrongly in at most 5% or 10% of audits" in words
+    assert "any of these 2 may do so in up to 15%" in words
+    told = verdict_values(several, decide(several))
+    assert told["gates_words"] == words
+    assert words in told["holds_together"]
+    assert words in AuditPage(several).html()
+    assert gates_words(Findings(found), decide(found)) == ""
 
 
 @pytest.mark.parametrize(

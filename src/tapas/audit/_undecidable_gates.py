@@ -27,6 +27,13 @@ def undecidable_gates(gates: Sequence[Gate], subjects: Sequence[Subject]) -> lis
         counts_copies(subject.threat_model) for subject in subjects
     ):
         found.append("a gate on copied_records is for released files: take it out")
+    if "accuracy" in limited and any(
+        subject.threat_model.game.goal.kind == "attribute" for subject in subjects
+    ):
+        found.append(
+            "a gate on accuracy says nothing of an attribute, of which the best guess without the "
+            "release may be right about any share: limit accuracy_gain instead"
+        )
     audited = [subject for subject in subjects if subject.role == "audited"]
     if "epsilon" in limited:
         found += _epsilon(audited)

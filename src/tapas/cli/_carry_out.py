@@ -11,7 +11,7 @@ from tapas.cli import _supervise
 from tapas.cli._option_names import told_in_options
 from tapas.cli._streams import output_as_errors
 from tapas.errors import ConfigError
-from tapas.results import AuditRecord, Verdict, decide, read_history
+from tapas.results import AuditRecord, Findings, Verdict, decide, gates_words, read_history
 
 
 def default_folder(audit_file: Path) -> Path:
@@ -112,6 +112,9 @@ def say_verdict(
         click.echo(" ".join(sentence.split()))
     for outcome in verdict.outcomes:
         click.echo(f"  gate {outcome.state}: {' '.join(outcome.words.split())}")
+    words = gates_words(Findings(record), verdict)
+    if words and len(verdict.outcomes) > 1:
+        click.echo(f"  {words}")
     for subject in record.subjects:
         for crash in subject.crashes[:5]:
             words = " ".join(f"{crash.attack} on {crash.target}: {crash.message}".split())

@@ -24,6 +24,7 @@ from tapas.results import (
     constant_scores,
     exposed_people,
     exposed_records,
+    gates_words,
     holds_together,
     missing_scores,
     risk_histogram,
@@ -69,6 +70,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
             }
             for outcome in verdict.outcomes
         ],
+        "gates_words": gates_words(findings, verdict),
         "inputs": record.question.get("inputs"),
         "left_out": {
             one.name: dict(zip(("members", "non_members"), one.left_out, strict=True))
@@ -235,7 +237,7 @@ def _clean(text: str) -> str:
 
 
 def _facts(finding: Finding) -> dict[str, Any]:
-    facts, bound = finding.own, finding.epsilon
+    facts, bound = finding.own, finding.shared.epsilon
     return {
         "subject": facts.subject,
         "role": facts.role,
@@ -244,7 +246,7 @@ def _facts(finding: Finding) -> dict[str, Any]:
         "trials": facts.trials,
         "dependence": str(facts.dependence),
         **{m.fact: _estimate(facts.measured(m.fact)) for m in MEASURES if m.fact},
-        "epsilon_at_least": None if bound is None else _number(float(bound)),
+        "epsilon_over_all": None if bound is None else _number(float(bound)),
         "epsilon_conditions": None if bound is None else bound.conditions,
         "split_is_unfit": facts.split_is_unfit,
         "highest_scores": None if facts.surest is None else facts.surest._asdict(),

@@ -15,10 +15,11 @@ from tapas._validate import check_count, listing
 from tapas.errors import ConfigError
 from tapas.report._base import OutputNames, Report
 from tapas.report._comparison_files import DIMENSIONS, write_comparisons
-from tapas.report._panel_points import ends_of
+from tapas.report._panel_points import FEW_GROUPS, ends_of
 from tapas.results import ALL_METRICS as _ALL
 from tapas.results import DEFAULT_METRICS as _DEFAULT
 from tapas.results import (
+    FEWEST_GROUPS,
     MEASURES,
     AIAttackSummary,
     AttackSummary,
@@ -28,6 +29,7 @@ from tapas.results import (
     Measure,
     MIAttackSummary,
     estimate,
+    has_few_groups,
 )
 
 __all__ = [
@@ -207,7 +209,8 @@ class BinaryLabelAttackReport(Report):
                     for summary, value in zip(self._summaries, values, strict=True)
                 ]
                 ends |= zip(ends_of(measure.name), map(list, zip(*found, strict=True)), strict=True)
-        return self.point_estimates.assign(**ends)
+        few = [_has_few_groups(summary) for summary in self._summaries]
+        return self.point_estimates.assign(**ends, **{FEW_GROUPS: few})
 
     def _note(self) -> str:
         if self.num_bootstrap is None:
@@ -219,6 +222,11 @@ class BinaryLabelAttackReport(Report):
         )
         if "effective_epsilon" in self.metrics:
             note += " Effective epsilon is a point estimate and has none."
+        if any(map(_has_few_groups, self._summaries)):
+            note += (
+                f" Where trials are in fewer than {FEWEST_GROUPS} groups there is no bar: "
+                "so few do not show how much a value varies."
+            )
         if any(summary.dependence.is_by_record for summary in self._summaries):
             note += " Where records of one release were judged, they describe that release."
         return note
@@ -302,6 +310,10 @@ def _has(summary: AttackSummary, name: str) -> bool:
     return isinstance(summary, LabelInferenceAttackSummary) and any(
         measure.name == name and measure.is_defined_for(summary) for measure in MEASURES
     )
+
+
+def _has_few_groups(summary: AttackSummary) -> bool:
+    return isinstance(summary, LabelInferenceAttackSummary) and has_few_groups(summary)
 
 
 def _is_fair(summary: AttackSummary) -> bool:

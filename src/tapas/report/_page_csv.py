@@ -56,9 +56,9 @@ def _result(finding: Finding) -> dict[str, object]:
         found = facts.measured(name)
         ends = (None,) * 3 if found is None else (found.value, found.low, found.high)
         row |= zip((name, f"{name}_low", f"{name}_high"), ends, strict=True)
-    bound = finding.epsilon
+    bound = finding.shared.epsilon
     return row | {
-        "epsilon_at_least": None if bound is None else float(bound),
+        "epsilon_over_all": None if bound is None else float(bound),
         "epsilon_conditions": None if bound is None else bound.conditions,
     }
 

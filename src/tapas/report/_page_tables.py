@@ -82,7 +82,7 @@ def result_table(findings: Findings) -> ResultTable:
     options = {name: tuple(dict.fromkeys(values)) for name, values in named.items()}
     shown = defined(_FACTS, findings)
     telling = [name for name in named if name == "Attack" or len(options[name]) > 1]
-    certified = findings.is_binary and any(r.own.epsilon is not None for r in results)
+    certified = findings.is_binary and any(r.shared.epsilon is not None for r in results)
     rows = tuple(
         Row(
             (
@@ -102,7 +102,7 @@ def result_table(findings: Findings) -> ResultTable:
     columns = [*((name, "") for name in telling), ("Trials", "Number of test trials")]
     columns += [(measure.title, measure.note) for measure in shown]
     if certified:
-        note = "Epsilon is at least this large; higher is worse for privacy"
+        note = "Epsilon is at least this large, over all results together; higher is worse"
         columns.append(("Certified ε", note))
     about = tuple(options[name][0] for name in named if results and name not in telling)
     return ResultTable(tuple(columns), rows, tuple(options.items()), about, len(telling))
@@ -290,8 +290,7 @@ def _numbers(
 ) -> tuple[Cell, ...]:
     cells = [measure_cell(measure, result, facts) for measure in measures]
     if with_epsilon:
-        bound = result.epsilon if facts is result.own else facts.epsilon
-        cells.append(epsilon_cell(bound, facts.no_epsilon))
+        cells.append(epsilon_cell(result.shared.epsilon, result.shared.no_epsilon))
     return tuple(cells)
 
 

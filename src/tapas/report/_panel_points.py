@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from tapas.results import MEASURES
 from tapas.stats import percentile_interval
 
-__all__ = ["PanelPoint", "ends_of", "gather"]
+__all__ = ["FEW_GROUPS", "PanelPoint", "ends_of", "gather"]
 
+FEW_GROUPS = "trials [few groups]"  # column of points: those whose trials cannot be drawn again
 _LEVEL = 0.95
 # They claim no confidence, and resampling would make it look as if they did.
 _WITHOUT_INTERVAL = frozenset(measure.name for measure in MEASURES if measure.is_epsilon)
@@ -48,7 +49,8 @@ def gather(
         One row per summary, or per bootstrap replicate where `points` is given.
     points
         Point estimates, one row per summary, with ends of their own (`ends_of`) for metrics that
-        have them; None where `rows` are those themselves.
+        have them, and what has no bar at all (`FEW_GROUPS`); None where `rows` are those
+        themselves.
     columns, orders
         Names of the category and series columns, and the order of their values.
     """
@@ -58,12 +60,15 @@ def gather(
     own: list[dict[tuple[int, int], NDArray[np.float64]]] = []
     if points is not None and low in points:
         own = [_by_place(points, columns, orders, name) for name in (low, high)]
+    unknown: dict[tuple[int, int], NDArray[np.float64]] = {}
+    if points is not None and FEW_GROUPS in points:
+        unknown = _by_place(points, columns, orders, FEW_GROUPS)
     found = []
     for key, values in centres.items():
         ends = tuple(float(one[key][0]) for one in own) if len(values) == 1 else ()
         if not ends or math.isnan(ends[0]):
             ends = _interval(spread.get(key, values))
-        if metric in _WITHOUT_INTERVAL:
+        if metric in _WITHOUT_INTERVAL or (key in unknown and unknown[key].any()):
             ends = (math.nan, math.nan)
         found.append(PanelPoint(*key, _mean(values), ends[0], ends[1]))
     return found

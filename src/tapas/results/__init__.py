@@ -14,7 +14,7 @@ from tapas.results._constant import constant_scores, missing_scores
 from tapas.results._copies import Copies
 from tapas.results._costs import Cost
 from tapas.results._drawn_values import drawn_values_words
-from tapas.results._estimate import Estimate, estimate
+from tapas.results._estimate import FEWEST_GROUPS, Estimate, estimate, has_few_groups
 from tapas.results._exposed_records import (
     MOST_RECORDS,
     SUBGROUP,
@@ -62,7 +62,7 @@ from tapas.results._share_answers import PropertyShares, ShareAnswer
 from tapas.results._shares import SharesTold, shares_told
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
-from tapas.results._together import holds_together, look_words
+from tapas.results._together import gates_words, holds_together, look_words
 from tapas.results._unfit_splits import UNFIT_SPLIT, unfit_splits, unseen_inputs
 from tapas.results._unknown_records import JudgedRecords, judge_records
 from tapas.stats import Dependence
@@ -72,6 +72,7 @@ __all__ = [
     "CONFIDENCE",
     "DEFAULT_METRICS",
     "FAILURES",
+    "FEWEST_GROUPS",
     "FEWEST_PEOPLE",
     "GATE_METRICS",
     "LEAKY_CONTROL",
@@ -134,6 +135,8 @@ __all__ = [
     "file_safe",
     "find_runs",
     "gate_title",
+    "gates_words",
+    "has_few_groups",
     "holds_together",
     "judge_claim",
     "judge_records",

@@ -369,7 +369,8 @@ def _state(difference: Estimate) -> Literal["better", "worse", "unclear"]:
 
 
 def _epsilon(result: Finding) -> float | None:
-    return None if result.epsilon is None else float(result.epsilon)
+    bound = result.shared.epsilon
+    return None if bound is None else float(bound)
 
 
 def _text(result: Finding) -> str:

@@ -14,7 +14,7 @@ from tapas.stats import Dependence, Interval, percentile_interval, shared_confid
 if TYPE_CHECKING:
     from tapas.results._label_inference import LabelInferenceAttackSummary
 
-__all__ = ["Estimate", "estimate", "of_both_ways"]
+__all__ = ["FEWEST_GROUPS", "Estimate", "estimate", "has_few_groups", "of_both_ways"]
 
 FEWEST_GROUPS = 20
 _FEWEST_RESAMPLES = 2000
@@ -65,6 +65,11 @@ def of_both_ways(
         return one
     ends = (one.value, other.value), (one.low, other.low), (one.high, other.high)
     return Estimate(*(max(pair) for pair in ends))
+
+
+def has_few_groups(summary: "LabelInferenceAttackSummary") -> bool:
+    """Whether trials are in so few groups that drawing these again says little of the spread."""
+    return summary.dependence is Dependence.GROUPS and summary.num_units < FEWEST_GROUPS
 
 
 def estimate(

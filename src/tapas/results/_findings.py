@@ -71,16 +71,6 @@ class Finding:
         return round(self.own.chance * total) > total - self.fewest_of_a_secret
 
     @property
-    def epsilon(self) -> stats.EpsilonBound | None:
-        """What is certified about it: by itself or together with others, whichever is more.
-
-        A certificate may show more at a stricter confidence, where its error is divided otherwise.
-        Both bounds hold, the larger but with the probability that either does.
-        """
-        found = [one for one in (self.own.epsilon, self.shared.epsilon) if one is not None]
-        return max(found, key=float, default=None)
-
-    @property
     def attribute(self) -> str:
         """Name of the attribute that was guessed; empty for membership."""
         return str(self.summary.sensitive_attribute)

@@ -28,7 +28,7 @@ from tapas.results._unfit_splits import (
     unfit_words,
 )
 from tapas.results._without_score import trials_without_score
-from tapas.stats import shared_confidence
+from tapas.stats import Dependence, shared_confidence
 
 __all__ = ["GateOutcome", "Verdict", "decide", "dropped_columns", "gate_title"]
 
@@ -96,10 +96,11 @@ class Verdict:
 def decide(record: AuditRecord, gates: Iterable[Gate] | None = None) -> Verdict:
     """Judge a record by its gates and its claim.
 
-    Gates act on interval ends, and a crash never passes. Where members and others come from
-    different distributions, no comparison of the two passes or fails. Copies that chance does not
-    explain fail an audit with gates, unless one of them says how many may be copied. A claim that
-    is contradicted fails; one that is not is no reason to pass.
+    Gates act on interval ends, and a crash never passes. A limit on the accuracy of guesses of an
+    attribute decides nothing: `accuracy_gain` is beside the best guess. Where members and others
+    come from different distributions, no comparison of the two passes or fails. Copies that chance
+    does not explain fail an audit with gates, unless one of them says how many may be copied. A
+    claim that is contradicted fails; one that is not is no reason to pass.
     """
     limits = tuple(record.gates if gates is None else gates)
     outcomes = (*(_judge(record, gate) for gate in limits), *_unlimited_copies(record, limits))
@@ -152,6 +153,13 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
         for summary in judged_summaries(subject):
             facts = facts_within(record, subject, summary, confidence=confidence, fpr=gate.fpr)
             interval, where = _ends(facts, gate), _whose(summary)
+            if gate.metric == "accuracy" and _guesses_an_attribute(summary):
+                undefined = undefined or (
+                    f"a limit on accuracy says nothing of guesses of an attribute ({where}; "
+                    f"{100 * facts.chance:.3g}% are right without the release): limit "
+                    "accuracy_gain instead"
+                )
+                continue
             if interval is None:
                 undefined = (
                     undefined or f"{gate.metric} is not defined for {where} {_why(gate, summary)}"
@@ -179,11 +187,17 @@ def _whose(summary: LabelInferenceAttackSummary) -> str:
     return f"{summary.attack} on {about}"
 
 
+def _guesses_an_attribute(summary: LabelInferenceAttackSummary) -> bool:
+    """Whether the best guess without the release may be right about any share of the trials.
+
+    Models of all shares of a property are as many.
+    """
+    return bool(summary.sensitive_attribute) and summary.dependence is not Dependence.UNRELATED
+
+
 def _conditions(facts: SummaryFacts, gate: Gate) -> str:
     """What must be known to read the interval, if anything."""
     said, measure = [], _LIMITED.get(gate.metric)
-    if gate.metric == "accuracy" and facts.accuracy_gain is not None:
-        said.append(f"{100 * facts.chance:.3g}% without the release: limit accuracy_gain")
     if gate.metric in ("precision", "recall"):
         said.append("of the guesses as they were made: limit advantage for either way round")
     if gate.metric == "precision":

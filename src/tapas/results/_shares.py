@@ -10,11 +10,12 @@ from tapas.results._audited_subject import AuditedSubject
 from tapas.results._label_inference import LabelInferenceAttackSummary
 from tapas.results._rounding import rounded
 from tapas.results._share_answers import ShareAnswer
-from tapas.stats import clopper_pearson
+from tapas.stats import clopper_pearson, shared_confidence
 
 __all__ = ["SharesTold", "shares_told"]
 
 RARE = 0.1
+TOGETHER = 0.95
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class SharesTold:
     unlike : bool
         Whether scores of that model lie outside those of all test models with the share, which are
         so many that it is rare.
+    confidence : float
+        Of the interval of how often such an answer is right; all answers hold together.
     """
 
     subject: str
@@ -40,6 +43,7 @@ class SharesTold:
     counts: tuple[tuple[int, ...], ...]
     answer: ShareAnswer | None = None
     unlike: bool = False
+    confidence: float = TOGETHER
 
     def words(self) -> str:
         """Which share is recognised how often, in a sentence or two."""
@@ -70,7 +74,9 @@ class SharesTold:
             )
         if not taken:
             return f"{words}; no test model was, so nobody knows how often that is right.{only}"
-        low, high = (rounded(100 * end, 0) for end in clopper_pearson(right, taken, 0.95))
+        low, high = (
+            rounded(100 * end, 0) for end in clopper_pearson(right, taken, self.confidence)
+        )
         return (
             f"{words}; of {taken} test models that were taken so, {right} had it ({low} to {high} "
             f"%, where every share is as common).{only}"
@@ -97,8 +103,12 @@ class SharesTold:
 
 
 def shares_told(subjects: Sequence[AuditedSubject]) -> list[SharesTold]:
-    """What every attack told of the shares of every subject that is about a property."""
+    """What every attack told of the shares of every subject that is about a property.
+
+    How often answers are right is said of all of them together, and over earlier looks.
+    """
     found = []
+    answered = sum(len(one.shares.answers) for one in subjects if one.shares is not None)
     for subject in subjects:
         about = subject.shares
         if about is None:
@@ -109,7 +119,9 @@ def shares_told(subjects: Sequence[AuditedSubject]) -> list[SharesTold]:
                 attack = str(one.attack)
                 counts, said = _counted(one, about.shares), answers.get(attack)
                 unlike = said is not None and _is_unlike(one, about.shares, said)
-                found.append(SharesTold(subject.name, attack, about.shares, counts, said, unlike))
+                level = shared_confidence(TOGETHER, max(1, answered), one.error_share)
+                told = SharesTold(subject.name, attack, about.shares, counts, said, unlike, level)
+                found.append(told)
     return found
 
 

@@ -6,7 +6,7 @@ from tapas.results._gates import Verdict
 from tapas.results._rounding import rounded_up
 from tapas.stats import Dependence, look_share
 
-__all__ = ["holds_together", "look_words"]
+__all__ = ["gates_words", "holds_together", "look_words"]
 
 
 def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
@@ -22,11 +22,12 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
         _intervals(findings, every),
         _certificates(findings, every),
         _ways(findings),
-        _gates(verdict, every),
+        gates_words(findings, verdict),
         _bands(findings, every),
         _people(findings),
         _records(findings),
         _models(findings),
+        _shares(findings),
         *look_words(findings),
         _looks_of_this_run(findings),
         _alone(findings),
@@ -115,13 +116,21 @@ def _ways(findings: Findings) -> str:
     )
 
 
-def _gates(verdict: Verdict, every: str) -> str:
-    if not verdict.outcomes:
+def gates_words(findings: Findings, verdict: Verdict) -> str:
+    """How often gates decide wrongly, each and any of several; empty where none does by chance."""
+    errors = [
+        1 - one.gate.confidence for one in verdict.outcomes if one.gate.metric != "dropped_columns"
+    ]
+    if not errors or not findings.audited:
         return ""
-    levels = ", ".join(sorted({_percent(one.gate.confidence) for one in verdict.outcomes}))
+    each = " or ".join(f"{_percent(error)}" for error in sorted(set(errors)))
+    over = f" over {_every(findings)}" * (len(findings.audited) > 1)
+    said = f"passes or fails wrongly in at most {each} of audits{over}"
+    if len(errors) == 1:
+        return f"The gate {said}."
     return (
-        f"Each gate holds over {every} with its own confidence ({levels}); several gates share "
-        f"nothing with each other."
+        f"Each gate by itself {said}; as gates share no error with each other, any of these "
+        f"{len(errors)} may do so in up to {_percent(min(1.0, sum(errors)))}."
     )
 
 
@@ -163,12 +172,20 @@ def _models(findings: Findings) -> str:
     )
 
 
+def _shares(findings: Findings) -> str:
+    if not any(one.shares and one.shares.answers for one in findings.record.audited):
+        return ""
+    return (
+        f"How often each attack is right about the share that it takes the model in question to "
+        f"have holds together for all attacks, with {_LEVEL} confidence."
+    )
+
+
 def _alone(findings: Findings) -> str:
     audited = findings.record.audited
     more = [
         *(["the exposure map"] if any(one.exposure is not None for one in audited) else []),
         *(["learning curves"] if any(one.learning for one in audited) else []),
-        *(["shares"] if any(one.shares is not None for one in audited) else []),
     ]
     said = (
         f"In the table of every attack each interval holds on its own with {_LEVEL} confidence, "
