@@ -1,9 +1,10 @@
-"""Who is most exposed: records that a map of an earlier run ranks first, beside isolated ones.
+"""Who is most exposed: records that a map of an earlier run ranks first, beside others.
 
 Run with ``python benchmarks/bench_exposure_map.py FOLDER [--table snake] [--generator network]
 [--releases 100]``, where FOLDER holds ``snake.parquet`` and ``adult.csv``. A first audit of 50
 isolated and 50 random targets makes the map. A second one, with another seed, judges the 20 records
-that the map expects most of, the 20 most isolated and 20 random ones in the same new releases. Mean
+that the map expects most of, the 20 most isolated, the 20 of rarest pairs of values and 20 random
+ones in the same new releases; a record of several of these kinds counts in each. Mean
 AUC of each kind by the subset attack, with an interval of 95 % over releases.
 """
 
@@ -17,7 +18,7 @@ from bench_strength import GENERATORS, PRIVATE, generator, load
 
 from tapas.attacks import SubsetAttack
 from tapas.audit import Audit
-from tapas.datasets import TabularDataset, most_isolated
+from tapas.datasets import TabularDataset, most_isolated, most_rare
 from tapas.generators import Generator
 from tapas.results import AuditedSubject
 from tapas.stats import mean_auc_influences
@@ -40,11 +41,6 @@ def audited(
     return record.subjects[0]
 
 
-def different(ranked: list[int], taken: list[int]) -> list[int]:
-    """The first few of some rows that are not taken yet."""
-    return [row for row in ranked if row not in taken][:KIND]
-
-
 def main() -> None:
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__)
@@ -63,15 +59,16 @@ def main() -> None:
     if found is None:
         raise SystemExit(f"the first audit has no map: {subject.unmapped}")
     mapped = [int(label) for label in found.ranked["record"]]
-    kinds = {"map": mapped[:KIND], "isolated": different(isolated, mapped[:KIND])}
-    kinds["random"] = different(drawn[100:], [*mapped[:KIND], *isolated])
-    rows = [row for kind in kinds.values() for row in kind]
+    kinds = {"map": mapped[:KIND], "isolated": isolated[:KIND]}
+    kinds["rare"] = most_rare(data, KIND).tolist()
+    kinds["random"] = drawn[-KIND:]
+    rows = list(dict.fromkeys(row for kind in kinds.values() for row in kind))
     second = audited(data, made, rows, asked.releases, 2)
     scores = np.stack([np.asarray(one.scores, float) for one in second.summaries], axis=1)
     members = np.stack([one.labels.astype(bool) for one in second.summaries], axis=1)
     print(f"{asked.generator}, {asked.table}, {asked.releases} releases; {found.words('the map')}")
-    for number, name in enumerate(kinds):
-        mine = slice(number * KIND, number * KIND + len(kinds[name]))
+    for name, kind in kinds.items():
+        mine = [rows.index(row) for row in kind]
         groups = second.summaries[0].groups
         mean, parts = mean_auc_influences(scores[:, mine], members[:, mine], groups)
         off = 1.96 * np.sqrt((parts**2).sum())

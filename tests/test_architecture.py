@@ -31,11 +31,11 @@ PUBLIC = {
     "datasets": """MISSING_CODE Column DataDescription Dataset DescribedFiles EncodedTable
         RandomSource Reading TableFile TabularDataset TabularRecord choices_from_words
         agreed_words columns_alike count_holders create_canary
-        describe_files load_sample locate most_isolated
+        describe_files load_sample locate most_isolated most_rare
         nearest_row pack_table
         rare_combinations read_file read_frame read_schema_beside read_table read_together
-        record_isolation refuse_unknown_index select_vulnerable_records shared_description
-        unpack_table write_table""",
+        record_isolation record_rarity refuse_unknown_index select_vulnerable_records
+        shared_description unpack_table write_table""",
     "engine": """FAILURES AdamW CodeExitError Entry FolderStore LostError MemoryStore Progress
         Silent Snapshot Store TaskFailedError TimeLimitError Workers damaged_entries end_family
         end_workers guarded interruptible log_failure off_the_clock open_progress repeat_step

@@ -8,7 +8,7 @@ import pytest
 
 from tapas.audit import Audit, audit_file_schema, audit_from_values
 from tapas.audit._default_attacks import default_attacks
-from tapas.datasets import load_sample
+from tapas.datasets import load_sample, most_rare
 from tapas.errors import ConfigError, TapasWarning
 from tapas.game import MEMBERSHIP, PROPERTY, Goal, Setting
 from tapas.models import Access
@@ -131,10 +131,21 @@ def test_vulnerable_and_random_targets_can_be_asked_for_together() -> None:
     alone = targets(described(data={"targets": {"random": 4}}))
     assert set(both[3:]) - set(alone) <= set(both)
     assert np.isin(alone, both).sum() >= 1
-    with pytest.raises(ConfigError, match="rows, or else vulnerable, exposed and random"):
+    with pytest.raises(ConfigError, match="rows, or else vulnerable, rare, exposed and random"):
         described(data={"targets": {"rows": [0], "random": 4}})
     with pytest.raises(ConfigError, match="7 targets do not fit"):
         described(7, knowledge={"records": 1}, data={"targets": {"vulnerable": 3, "random": 4}})
+
+
+def test_rare_records_can_be_targets_beside_vulnerable_ones() -> None:
+    rare = targets(described(data={"targets": {"rare": 5}}))
+    table = load_sample("census", 300, seed=0)
+    audit = described(300, data={"targets": {"vulnerable": 4, "rare": 5, "random": 6}})
+    every = targets(audit)
+    assert len(every) == len(set(every)) == 15
+    first = [row for row in most_rare(table, 9).astype(str) if row not in every[:4]][:5]
+    assert list(every[4:9]) == first
+    assert list(rare[:1]) == most_rare(table, 1).astype(str).tolist()
 
 
 def test_an_attack_that_sees_nothing_is_warned_about() -> None:

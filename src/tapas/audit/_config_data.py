@@ -50,6 +50,9 @@ class TargetsPart(Part):
     vulnerable: PositiveInt | None = Field(
         default=None, description="So many, those furthest from all others"
     )
+    rare: PositiveInt | None = Field(
+        default=None, description="So many, those whose pairs of values are rarest"
+    )
     exposed: PositiveInt | None = Field(
         default=None, description="So many, those highest on the map of an earlier run"
     )
@@ -63,15 +66,15 @@ class TargetsPart(Part):
 
     @model_validator(mode="after")
     def _one_kind(self) -> "TargetsPart":
-        drawn = bool(given(self, ("vulnerable", "exposed", "random")))
+        drawn = bool(given(self, ("vulnerable", "rare", "exposed", "random")))
         if (self.exposed is None) != (self.map is None):
             raise ValueError("exposed goes with map, the exposure-map.csv of an earlier run")
         kinds = drawn + (self.rows is not None) + (self.made is not None)
         if kinds != 1:
             came = "several" if kinds else "none"
             raise ValueError(
-                f"targets needs rows, or else vulnerable, exposed and random, or else made; got "
-                f"{came}"
+                f"targets needs rows, or else vulnerable, rare, exposed and random, or else made; "
+                f"got {came}"
             )
         return self
 

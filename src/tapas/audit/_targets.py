@@ -12,7 +12,7 @@ from tapas.audit._config import AuditFile
 from tapas.audit._config_data import TargetsPart
 from tapas.audit._config_names import Names
 from tapas.audit._config_questions import KnowledgePart
-from tapas.datasets import TabularDataset, most_isolated, rare_combinations
+from tapas.datasets import TabularDataset, most_isolated, most_rare, rare_combinations
 from tapas.errors import ConfigError, TapasError
 
 MOST_TARGETS = 100
@@ -71,12 +71,16 @@ def _rows(data: TabularDataset, config: AuditFile, names: Names) -> list[int]:
                 f"{listing(beyond or wanted.rows)}"
             )
         return list(wanted.rows)
-    number = (wanted.random or 0) + (wanted.vulnerable or 0) + (wanted.exposed or 0)
+    kinds = (wanted.random, wanted.vulnerable, wanted.rare, wanted.exposed)
+    number = sum(kind or 0 for kind in kinds)
     if number >= len(data):
         raise ConfigError(f"{where}: {number} targets do not fit into {len(data)} rows")
     rows: list[int] = []
     if wanted.vulnerable is not None:
         rows += most_isolated(data, wanted.vulnerable, min(5, len(data) - 1)).tolist()
+    if wanted.rare is not None:
+        ranked = most_rare(data, wanted.rare + len(rows)).tolist()
+        rows += [row for row in ranked if row not in rows][: wanted.rare]
     if wanted.exposed is not None and wanted.map is not None:
         ranked = _mapped(names.folder / wanted.map, data, f"{where}.map")
         rows += [row for row in ranked if row not in rows][: wanted.exposed]

@@ -127,6 +127,7 @@ data:
   #                           #   known without the data; `table` reads them off it, to try one out
   # targets:                  # whose privacy is tested; by default 100, or fewer in small tables:
   #   vulnerable: 50          #   those furthest from all others
+  #   rare: 50                #   those whose pairs of values are rarest
   #   random: 50              #   others
   #   exposed: 50             #   or those highest on the map of an earlier run:
   #   map: {map}

@@ -15,6 +15,7 @@ from tapas.datasets._files import (
 )
 from tapas.datasets._nearest import agreed_words, nearest_row
 from tapas.datasets._npz import pack_table, read_table, unpack_table, write_table
+from tapas.datasets._rare_pairs import most_rare, record_rarity
 from tapas.datasets._rarity import columns_alike, count_holders
 from tapas.datasets._reading import Reading, choices_from_words
 from tapas.datasets._rows import RandomSource
@@ -49,6 +50,7 @@ __all__ = [
     "load_sample",
     "locate",
     "most_isolated",
+    "most_rare",
     "nearest_row",
     "pack_table",
     "rare_combinations",
@@ -58,6 +60,7 @@ __all__ = [
     "read_table",
     "read_together",
     "record_isolation",
+    "record_rarity",
     "refuse_unknown_index",
     "select_vulnerable_records",
     "shared_description",
