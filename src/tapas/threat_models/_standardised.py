@@ -3,14 +3,14 @@
 Few rows or columns are worked on at a time: a second copy of a set of images would weigh.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 MOST_PROJECTED = 600
 COLUMNS_AT_ONCE = 64
-ROWS_AT_ONCE = 1_024
+ROWS_AT_ONCE, NUMBERS_AT_ONCE = 1_024, 2**20
 LEAST_SPREAD = 1e-9  # of a column, by its largest number: less is rounding
 
 
@@ -43,9 +43,12 @@ class Standardised:
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Standardised rows, some at a time."""
+        rows = min(ROWS_AT_ONCE, max(1, NUMBERS_AT_ONCE // max(1, len(self.mean))))
         for part in self.parts:
-            for start in range(0, len(part), ROWS_AT_ONCE):
-                yield (part[start : start + ROWS_AT_ONCE] - self.mean) / self.spread
+            for start in range(0, len(part), rows):
+                block = part[start : start + rows] - self.mean
+                block /= self.spread
+                yield block
 
     def whole(self) -> np.ndarray:
         """All standardised rows."""
@@ -54,11 +57,16 @@ class Standardised:
     def reduced(self, places: int) -> np.ndarray:
         """Principal components; of very many columns, of a random projection of them."""
         width = len(self.mean)
-        onto = np.eye(width)
-        if width > MOST_PROJECTED:
+        if width <= MOST_PROJECTED:
+            directions = _principal(self.blocks(), places)
+        else:
             same = np.random.default_rng(0)  # for all games: nothing hangs on it
             onto = same.normal(size=(width, MOST_PROJECTED))
-        projected = (block @ onto if width > MOST_PROJECTED else block for block in self.blocks())
-        _, directions = np.linalg.eigh(sum(block.T @ block for block in projected))
-        onto = onto @ directions[:, -places:]
-        return np.concatenate([block @ onto for block in self.blocks()])
+            directions = onto @ _principal((block @ onto for block in self.blocks()), places)
+        return np.concatenate([block @ directions for block in self.blocks()])
+
+
+def _principal(blocks: Iterable[np.ndarray], places: int) -> np.ndarray:
+    """The directions in which rows vary most."""
+    _, directions = np.linalg.eigh(sum(block.T @ block for block in blocks))
+    return directions[:, -places:]
