@@ -37,13 +37,19 @@ def test_p_values_are_those_of_all_ways_to_choose_members() -> None:
         every.append(top_scores(scores[member], scores[~member]).p_value)
     for level in (0.01, 0.05, 0.2, 0.5):
         assert np.mean(np.array(every) <= level) <= level
-    # All of the five highest are members': 9 of 3,003 choices, times four.
-    assert min(every) == pytest.approx(4 * 9 / 3003)
+    # All of the five highest are members': 9 of 3,003 choices, times four sizes and two sides.
+    assert min(every) == pytest.approx(8 * 9 / 3003)
 
 
 def test_equal_scores_count_as_those_of_non_members() -> None:
     found = top_scores([2.0] * 10 + [0.0] * 90, [2.0] * 3 + [0.0] * 97)
     assert (found.members, found.expected) == (found.size - 3, found.size / 2)
+    one, other = [2.0] * 30 + [0.0] * 70, [2.0] * 3 + [0.0] * 97
+    found, turned = top_scores(one, other), top_scores(other, one)
+    assert (found.members, turned.members, found.size, turned.size) == (22, 3, 25, 25)
+    assert turned.p_value == found.p_value < 0.01
+    assert found.are_members
+    assert not turned.are_members
     assert top_scores(np.ones(50), np.ones(50)).p_value == 1
     with pytest.raises(StatisticsError, match="both kinds"):
         top_scores([], [1.0])
@@ -90,6 +96,27 @@ def test_highest_scores_pay_for_earlier_looks() -> None:
         for each in (_record(10), later)
     )
     assert again.p_value == pytest.approx(min(1.0, 100 * first.p_value))
+
+
+def test_records_that_are_missing_among_the_highest_scores_are_a_leak_too() -> None:
+    """As where released rows near private ones were taken out."""
+    rng, members = np.random.default_rng(0), np.arange(2000) < 1000
+    scores = rng.normal(size=2000)
+    high = members & (scores > 1.7)
+    scores[high] = rng.uniform(1.0, 1.7, high.sum())
+    summary = MIAttackSummary(
+        members, scores > 0, scores, "G", "A", "D", "all", dependence="one release"
+    )
+    subject = AuditedSubject("released", "audited", (summary,))
+    record = AuditRecord("title", {}, "f00", 3, (subject,))
+    findings = Findings(record)
+    assert not findings.shown_by_scores
+    top = findings.surest.own.surest
+    assert (top.size, top.members, top.expected) == (50, 3, 25)
+    page = " ".join(AuditPage(record).words)
+    assert page.startswith("Leak found: Few records stand out beyond chance by the highest scores")
+    assert "of the 50 highest scores of A 3 are those of private records, where 25" in page
+    assert "Private records are missing where scores are highest" in page
 
 
 @pytest.mark.slow

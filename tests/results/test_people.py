@@ -186,6 +186,32 @@ def test_a_gate_limits_the_share_of_people_who_are_exposed(
         Gate("exposed_people", 2.0)
 
 
+@pytest.mark.parametrize("silent", [True, False])
+def test_people_whose_scores_are_missing_where_they_are_inside_are_exposed(silent: bool) -> None:
+    """Ranked below all others the missing ones make up for what the others tell, not above."""
+    rng, found = np.random.default_rng(0), []
+    members = np.tile([True, False], 100)
+    for number in range(6):
+        scores = rng.normal(size=200) + 0.45 * members
+        scores[members & (np.arange(200) < 40)] = np.nan if silent else -9.0
+        about = {"groups": np.arange(200), "attack_info": "ours", "target_id": f"p{number}"}
+        found.append(MIAttackSummary(members, scores > 0, scores, **about))
+    gate = Gate("exposed_people", 0.5, above=0.64)
+    (outcome,) = decide(record(found), [gate]).outcomes
+    (people,) = exposed(record(found))
+    table = people.table
+    assert ((table["low"] <= table["either_way"]) & (table["either_way"] <= table["high"])).all()
+    if silent:
+        assert outcome.state != "pass"
+        assert "120 trials without a score count as ranked below and above" in outcome.words
+        assert people.num_exposed > 0
+        assert (table["either_way"] > 0.6).all()
+    else:
+        assert outcome.state == "pass"
+        assert "without a score" not in outcome.words
+        assert people.num_exposed == 0
+
+
 @pytest.mark.slow
 def test_counts_of_people_are_too_high_no_more_often_than_stated() -> None:
     """Ten people of AUC .62, ten of .5: more than ten above .5, or any above .62, is wrong."""

@@ -237,10 +237,15 @@ def _of_the_surest(finding: Finding) -> str:
     top = finding.own.surest
     if top is None:
         return ""
+    what = (
+        "Few records leak, and these do."
+        if top.are_members
+        else "Private records are missing where scores are highest, and this gives them away."
+    )
     return (
         f"Over all records no attack did reliably better than guessing, but of the {top.size} "
         f"highest scores of {finding.own.attack} {top.members} are those of private records, where "
-        f"{top.expected:.3g} are expected: this is not chance. Few records leak, and these do."
+        f"{top.expected:.3g} are expected: this is not chance. {what}"
     )
 
 

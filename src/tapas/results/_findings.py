@@ -284,7 +284,7 @@ class Findings:
 
     @cached_property
     def surest(self) -> Finding | None:
-        """The attack in files whose highest scores are members' more often than chance explains."""
+        """The attack in files whose highest scores are one side's more often than by chance."""
         tested = [(one.own.surest.p_value, one) for one in self.audited if one.own.surest]
         p_value, found = min(tested, key=lambda one: one[0], default=(1.0, None))
         return found if p_value <= 1 - self.verdict_confidence else None

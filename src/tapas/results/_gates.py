@@ -42,6 +42,7 @@ _ONE_SIDED = (
 _NO_MORE_TRIALS = (
     "there is one release only; more records whose membership is known would narrow the interval"
 )
+_RANKED = "ranked below and above all others"
 _OF_MODELS = {"accuracy_gap": gap_over_all, "accuracy_ratio": ratio_over_all}
 _LIMITED = {measure.gate: measure for measure in MEASURES if measure.gate is not None}
 
@@ -204,11 +205,15 @@ def _conditions(facts: SummaryFacts, gate: Gate) -> str:
         said.append(f"{100 * facts.positive_share:.3g}% of the trials are positive")
     if gate.metric == "epsilon" and facts.epsilon is not None and facts.epsilon.conditions:
         said.append(facts.epsilon.conditions)
+    found = "".join(f"; {words}" for words in said)
+    if measure is None:
+        return found
     silent = int(trials_without_score(facts.summary).sum())
-    if silent and measure is not None:
-        how = "guessed in every way" if measure.of_guesses else "ranked below and above all others"
-        said.append(f"{silent:,} trials without a score count as {how}")
-    return "".join(f"; {words}" for words in said)
+    return found + _silent_words(silent, "guessed in every way" if measure.of_guesses else _RANKED)
+
+
+def _silent_words(number: int, how: str) -> str:
+    return f"; {number:,} trials without a score count as {how}" * (number > 0)
 
 
 def _remedy(gate: Gate, worst: "_Ends", more: bool) -> str:
@@ -305,6 +310,14 @@ def _judge_people(record: AuditRecord, gate: Gate) -> GateOutcome:
     low, worst = max(shares, key=lambda found: found[0])
     high = max(one.at_least("high", gate.above) / len(one.table) for one in people)
     where = f"AUC above {gate.above:g}, {len(worst.table)} people in {worst.subject}"
+    where += _silent_words(
+        sum(
+            int(trials_without_score(summary).sum())
+            for subject in record.audited
+            for summary in judged_summaries(subject)
+        ),
+        _RANKED,
+    )
     return _outcome(gate, low, high, where, _hindrance(record), "more trials are needed")
 
 

@@ -14,6 +14,7 @@ from tapas.results._facts import facts_within, judged_summaries, shared_by_audit
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.results._mean_area import mean_area
 from tapas.results._rare_columns import RareColumn
+from tapas.results._without_score import trials_without_score
 from tapas.results._worlds import comparable_scores
 from tapas.stats import (
     Dependence,
@@ -76,7 +77,8 @@ class People:
         That mean; its interval speaks of other releases about the same people.
     table : DataFrame
         One row per person, most exposed first (AUC furthest from one half): ``target``; ``auc`` by
-        that attack; ``either_way``, the same read whichever way round tells more; ``low`` and
+        that attack; ``either_way``, the same read whichever way round tells more, with trials
+        without a score below or above all others; ``low`` and
         ``high``, between which so read the AUC of the attack that tells most of this person lies;
         ``epsilon``, which is certified; and ``p_value``, the chance to see as
         much by any of the attacks if nobody were exposed, corrected for the number of attacks and
@@ -222,12 +224,18 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
     names = [tuple(str(one.target_id) for one in mine) for mine in by_attack.values()]
     if not names or len(set(names)) > 1:
         return None  # attacks that crashed on some people cannot be compared over all
-    tables = {attack: _stacked(mine) for attack, mine in by_attack.items()}
-    areas = {attack: column_aucs(*table) for attack, table in tables.items()}
+    tables = {
+        (attack, way): table
+        for attack, mine in by_attack.items()
+        for way, table in enumerate(_ways_of_stacking(mine))
+    }
+    areas = {way: column_aucs(*table) for way, table in tables.items()}
     if any(np.isnan(found).any() for found in areas.values()):
         return None
-    best = max(areas, key=lambda attack: abs(float(areas[attack].mean()) - 0.5))
-    groups = _groups(by_attack[best][0])
+    best = max(areas, key=lambda way: abs(float(areas[way].mean()) - 0.5))
+    attack = best[0]
+    turned = [np.maximum(found, 1 - found) for way, found in areas.items() if way[0] == attack]
+    groups = _groups(by_attack[attack][0])
     share = min(one.error_share for mine in by_attack.values() for one in mine)
     p_values = [rank_sum_p_values(*table, groups) for table in tables.values()]
     adjusted = holm(shared_p_values(np.ravel(p_values), len(record.audited), share))
@@ -235,7 +243,7 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
         {
             "target": names[0],
             "auc": areas[best],
-            "either_way": np.maximum(areas[best], 1 - areas[best]),
+            "either_way": np.maximum.reduce(turned),
             **_limits(record, subject, list(by_attack.values()), confidence),
             "p_value": adjusted.reshape(len(tables), -1).min(axis=0),
         }
@@ -250,8 +258,8 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
     table = table.merge(about[own], how="left", on="target")
     by = {"either_way": False, "target": True}
     ordered = table.sort_values(list(by), ascending=list(by.values()), ignore_index=True)
-    conditions = _conditions(record, subject, by_attack[best][0], confidence)
-    return People(subject.name, best, mean, ordered, parts, subject.rare_columns, conditions)
+    conditions = _conditions(record, subject, by_attack[attack][0], confidence)
+    return People(subject.name, attack, mean, ordered, parts, subject.rare_columns, conditions)
 
 
 def _conditions(
@@ -295,7 +303,7 @@ def _limits(
     found: dict[str, list[float]] = {"low": [], "high": [], "epsilon": []}
     for mine in zip(*by_attack, strict=True):
         facts = [facts_within(record, subject, one, confidence=level) for one in mine]
-        areas = [one.auc.turned_up(0.5) for one in facts if one.auc is not None]
+        areas = [area for one in facts if (area := one.either_way("auc")) is not None]
         found["low"].append(max((area.low for area in areas), default=0.0))
         found["high"].append(max((area.high for area in areas), default=1.0))
         found["epsilon"].append(max(float(one.epsilon or 0.0) for one in facts))
@@ -312,6 +320,14 @@ def _are_people(summaries: Summaries) -> bool:
 
 def _groups(summary: BinaryLabelInferenceAttackSummary) -> np.ndarray:
     return np.arange(len(summary)) if summary.groups is None else summary.groups
+
+
+def _ways_of_stacking(summaries: Summaries) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The table with trials without a score below all others, and where there are some, above."""
+    scores, positive = _stacked(summaries)
+    silent = np.stack([trials_without_score(one) for one in summaries], axis=1)
+    above = [(np.where(silent, np.inf, scores), positive)] if silent.any() else []
+    return [(scores, positive), *above]
 
 
 def _stacked(summaries: Summaries) -> tuple[np.ndarray, np.ndarray]:
