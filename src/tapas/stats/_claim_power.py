@@ -8,7 +8,7 @@ import scipy
 
 from tapas.stats._counts import check_level
 from tapas.stats._dependence import Dependence
-from tapas.stats._gaussian import gaussian_epsilon_from_mu
+from tapas.stats._gaussian import check_family, gaussian_epsilon_from_mu
 from tapas.stats._one_run import one_run_epsilon, one_run_gaussian_epsilon
 from tapas.stats._pair_power import pair_power
 from tapas.stats._portfolio import MAIN_SHARE
@@ -50,6 +50,7 @@ def claim_power(
     paired.
     """
     alpha = check_level(confidence, delta)
+    check_family(family)
     if num_trials < 1 or not claim > 0:
         return 0.0
     if dependence is Dependence.COINS:

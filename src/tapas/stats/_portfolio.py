@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tapas._validate import check_probability
-from tapas.errors import StatisticsError
 from tapas.stats._bound import EpsilonBound
 from tapas.stats._buehler import buehler_epsilon
 from tapas.stats._clopper_pearson import clopper_pearson_epsilon
 from tapas.stats._counts import check_level
 from tapas.stats._epsilon import epsilon_lower_bound
-from tapas.stats._gaussian import check_gaussian_delta
+from tapas.stats._gaussian import check_family, check_gaussian_delta
 from tapas.stats._pair_comparison import matched_wins, pair_epsilon, pair_gaussian_epsilon
 from tapas.stats._pair_gaps import gap_epsilon, gaps_of
 from tapas.stats._promises import Plan, plan_for
@@ -100,10 +99,8 @@ def certificate(
     trials = as_trials(summaries)
     for one in trials:
         one.dependence.refuse()
-    if family == "gaussian":
+    if check_family(family) == "gaussian":
         check_gaussian_delta(delta)
-    elif family is not None:
-        raise StatisticsError(f"family must be 'gaussian' or None, got {family!r}")
     if any(one.decided_by_coins for one in trials):
         choice = select_threshold(summaries, validation_split=share, delta=delta)
         bound = certify(
