@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tapas.errors import StatisticsError
-from tapas.stats import audit_claim
+from tapas.errors import ConfigError, StatisticsError
+from tapas.stats import audit_claim, certificate, claim_power, epsilon_lower_bound
 
 
 def responses(rng, n, epsilon):
@@ -79,3 +79,23 @@ def test_who_has_no_score_counts_as_the_lowest():
     found = audit_claim(one, 0.5)
     assert found.contradicted
     assert found.bound == audit_claim(twin, 0.5).bound
+
+
+def test_a_misspelled_family_or_method_is_told_with_those_there_are():
+    labels = np.arange(40) % 2
+    one = SimpleNamespace(labels=labels, predictions=labels, scores=labels * 1.0)
+    doors = [
+        lambda family: certificate(one, family=family),
+        lambda family: audit_claim(one, 1.0, family=family),
+        lambda family: audit_claim(one, 1.0, family=family, method="buehler"),
+        lambda family: audit_claim(one, 1.0, family=family, validation_split=None),
+        lambda family: epsilon_lower_bound(9, 10, 1, 10, family=family),
+        lambda family: claim_power(1.0, 100, family=family),
+    ]
+    for door in doors:
+        for wrong in ("gausian", "laplace"):
+            with pytest.raises(StatisticsError, match=f"'gaussian', or None .* got '{wrong}'"):
+                door(wrong)
+    for split in (0.1, None):
+        with pytest.raises(ConfigError, match="'portfolio', 'clopper-pearson'"):
+            audit_claim(one, 1.0, method="buhler", validation_split=split)

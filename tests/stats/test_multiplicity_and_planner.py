@@ -23,6 +23,7 @@ from tapas.stats import (
     smallest_leak,
 )
 from tapas.stats._certificate_power import certificate_power
+from tapas.stats._pair_power import pair_power
 
 
 def test_holm_adjusts_step_down_and_keeps_the_order():
@@ -111,6 +112,41 @@ def test_the_forecast_of_the_certificate_is_what_it_does(tpr, fpr, claim, trials
     )
 
 
+@pytest.mark.parametrize(
+    ("tpr", "fpr", "claim", "pairs"),
+    [
+        (0.616, 0.384, 0.0, 100),  # the smallest leak that is told from none
+        (0.731, 0.269, 0.5, 100),
+        (0.9, 0.1, 1.0, 60),
+        (0.3, 0.01, 1.0, 250),
+        (0.05, 0.0, 1.0, 700),
+    ],
+)
+def test_the_forecast_of_the_certificate_of_pairs_is_what_it_does(tpr, fpr, claim, pairs):
+    expected, audits, found = pair_power(tpr, fpr, claim, pairs), 120, 0
+    assert 0.15 < expected < 0.98
+    rng, member = np.random.default_rng(2), np.arange(2 * pairs) % 2 == 1
+    for _ in range(audits):
+        told = rng.random(2 * pairs) < np.where(member, tpr, fpr)
+        groups = np.arange(2 * pairs) // 2
+        one = SimpleNamespace(labels=member, predictions=told, scores=told * 1.0, groups=groups)
+        found += certificate(one).bound.value > claim
+    assert (
+        abs(found / audits - expected) <= 3 * math.sqrt(expected * (1 - expected) / audits) + 0.03
+    )
+
+
+def test_more_pairs_are_forecast_to_show_more_and_not_as_much_as_independent_trials():
+    powers = [pair_power(0.6, 0.3, 0.3, size) for size in (1, 20, 100, 400, 1000, 40_000)]
+    assert powers == sorted(powers)
+    assert powers[0] == 0
+    assert powers[-1] > 0.99
+    assert pair_power(0.6, 0.3, 0.3, 400, delta=0.01) < powers[3]
+    assert pair_power(0.5, 0.0, 1.0, 100) <= certificate_power(0.5, 0.0, 1.0, 100)
+    assert smallest_leak(200, method="portfolio of pairs") > smallest_leak(200)
+    assert pair_power(0.0, 0.0, 0.0, 50) == 0
+
+
 def test_more_trials_are_forecast_to_show_more():
     powers = [certificate_power(0.6, 0.3, 0.3, size) for size in (2, 50, 200, 499, 1000, 40_000)]
     assert powers == sorted(powers)
@@ -134,7 +170,12 @@ def test_p_values_share_an_error_as_levels_do():
 
 
 def test_the_smallest_leak_is_where_the_power_is_reached():
-    for method, power in (("clopper-pearson", audit_power), ("portfolio", certificate_power)):
+    powers = {
+        "clopper-pearson": audit_power,
+        "portfolio": certificate_power,
+        "portfolio of pairs": pair_power,
+    }
+    for method, power in powers.items():
         epsilon = smallest_leak(200, method=method)
         rate = 1 / (1 + math.exp(-epsilon))
         assert power(rate, 1 - rate, 0.0, 200) == pytest.approx(0.9, abs=0.01)

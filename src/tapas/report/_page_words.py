@@ -357,7 +357,7 @@ def _missed(findings: Findings) -> str:
         max(f.fewest_of_a_secret for f in alone),
         confidence=level,
         delta=findings.record.delta,
-        method="clopper-pearson" if paired else "portfolio",
+        method="portfolio of pairs" if paired else "portfolio",
     )
     if math.isinf(epsilon):
         whom = " about one person" * bool(findings.people)

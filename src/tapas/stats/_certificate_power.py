@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from tapas.stats._counts import check_level
 from tapas.stats._dependence import Dependence
 from tapas.stats._portfolio import MAIN_SHARE
-from tapas.stats._power import audit_power, likely_counts
+from tapas.stats._power import audit_power, likely_counts, likely_number
 from tapas.stats._promises import FEW, plan_for
 from tapas.stats._trials import Trials
 from tapas.stats._two_tails import telling_all
@@ -84,15 +84,9 @@ def _how_often_by_event(
     found = []
     for part in _PARTS:
         for other in _PARTS:
-            counts = _quantile(part, seen, tpr), _quantile(other, seen, fpr)
+            counts = likely_number(part, seen, tpr), likely_number(other, seen, fpr)
             found.append(plan_for(_decided(counts, seen), rest, alpha, delta).by_event)
     return float(np.mean(found))
-
-
-def _quantile(part: float, number: int, rate: float) -> int:
-    counts = likely_counts(number, rate)
-    reached = scipy.special.bdtr(counts, number, rate)
-    return int(counts[min(int(np.searchsorted(reached, part)), counts.size - 1)])
 
 
 def _decided(yes: tuple[int, int], number: int) -> Trials:

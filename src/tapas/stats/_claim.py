@@ -10,6 +10,8 @@ from tapas.errors import StatisticsError
 from tapas.stats._bands import max_epsilon_lower_bound
 from tapas.stats._bound import EpsilonBound
 from tapas.stats._counts import check_level
+from tapas.stats._epsilon import METHODS
+from tapas.stats._gaussian import check_family
 from tapas.stats._multiplicity import shared_confidence
 from tapas.stats._portfolio import certificate
 from tapas.stats._selection import ThresholdChoice, certify, select_threshold
@@ -97,6 +99,8 @@ def audit_claim(
     if not epsilon >= 0:
         raise StatisticsError(f"the claimed epsilon must be at least 0, got {epsilon!r}")
     check_choice(across, "across", ("selection", "bonferroni"))
+    check_choice(method, "method", (DEFAULT, *METHODS))
+    check_family(family)
     options = _Options(confidence, delta, validation_split, heuristic, method, family, relation)
     index, bound, choice = _certificate(_listed(summaries), options, across)
     gaussian = family == "gaussian" and bound.method != "bayes"

@@ -8,10 +8,10 @@ import scipy
 
 from tapas.stats._counts import check_level
 from tapas.stats._dependence import Dependence
-from tapas.stats._gaussian import gaussian_epsilon_from_mu
+from tapas.stats._gaussian import check_family, gaussian_epsilon_from_mu
 from tapas.stats._one_run import one_run_epsilon, one_run_gaussian_epsilon
+from tapas.stats._pair_power import pair_power
 from tapas.stats._portfolio import MAIN_SHARE
-from tapas.stats._power import audit_power
 from tapas.stats._promises import FEW
 from tapas.stats._two_tails import telling_all
 
@@ -46,9 +46,11 @@ def claim_power(
     -----
     Assumes: the attack is the best there is, and worlds have equally many trials. Guarantees:
     about; the certificate is taken for the way that has most of its error on such scores: all
-    guesses together, the event where trials are paired, pairs where the family is Gaussian.
+    guesses together, pairs where the family is Gaussian, and as `pair_power` where trials are
+    paired.
     """
     alpha = check_level(confidence, delta)
+    check_family(family)
     if num_trials < 1 or not claim > 0:
         return 0.0
     if dependence is Dependence.COINS:
@@ -58,9 +60,9 @@ def claim_power(
         allowed, real = (_wins(epsilon, delta) for epsilon in (claim, 2 * claim))
         return _exceeds(num_trials, allowed, real, main)
     rate = _right(2 * claim)
-    left = num_trials - max(1, int(_CHOOSING * num_trials))
     if dependence is Dependence.PAIRS:
-        return audit_power(rate, 1 - rate, claim, left, confidence=1 - main, delta=delta)
+        return pair_power(rate, 1 - rate, claim, num_trials, confidence=confidence, delta=delta)
+    left = num_trials - max(1, int(_CHOOSING * num_trials))
     guesses = 2 * (num_trials if _CHOOSING * num_trials < FEW else left)
     told, spent = telling_all(guesses, main, delta)
     # Each that tells all is one hit, and so two right guesses.

@@ -13,9 +13,9 @@ from tapas.stats._bound import EpsilonBound
 from tapas.stats._buehler import buehler_epsilon
 from tapas.stats._clopper_pearson import clopper_pearson_epsilon
 from tapas.stats._counts import check_counts, check_level
-from tapas.stats._gaussian import check_gaussian_delta, gaussian_epsilon
+from tapas.stats._gaussian import check_family, check_gaussian_delta, gaussian_epsilon
 
-__all__ = ["epsilon_lower_bound"]
+__all__ = ["METHODS", "epsilon_lower_bound"]
 
 METHODS = ("clopper-pearson", "buehler", "bayes", "gaussian")
 
@@ -73,6 +73,7 @@ def epsilon_lower_bound(
     Roth and Su (2022).
     """
     check_choice(method, "method", METHODS)
+    check_family(family)
     alpha = check_level(confidence, delta)
     _refuse(method, family, paired, delta)
     hits, positives = check_counts(tp, num_positive, ("tp", "num_positive"))

@@ -10,11 +10,23 @@ from tapas.errors import StatisticsError
 from tapas.stats._counts import plain
 from tapas.stats._intervals import upper_limit
 
-__all__ = ["check_gaussian_delta", "gaussian_epsilon", "gaussian_epsilon_from_mu"]
+__all__ = ["check_family", "check_gaussian_delta", "gaussian_epsilon", "gaussian_epsilon_from_mu"]
 
 FloatArray = NDArray[np.float64]
 
 _STEPS = 60
+FAMILIES = ("gaussian",)
+
+
+def check_family(family: str | None) -> str | None:
+    """Return the family of mechanisms that a claim names, or None, if there is such a one."""
+    if family is not None and family not in FAMILIES:
+        known = " or ".join(map(repr, FAMILIES))
+        raise StatisticsError(
+            f"family must be {known}, or None for bounds that hold for every mechanism, got "
+            f"{family!r}"
+        )
+    return family
 
 
 def gaussian_epsilon(

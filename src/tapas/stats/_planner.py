@@ -13,6 +13,7 @@ from tapas.stats._auc_columns import hanley_mcneil
 from tapas.stats._certificate_power import certificate_power
 from tapas.stats._clopper_pearson import epsilon_from_limits
 from tapas.stats._counts import check_level
+from tapas.stats._pair_power import pair_power
 from tapas.stats._power import audit_power
 
 __all__ = ["runs_needed", "smallest_area", "smallest_leak"]
@@ -44,7 +45,8 @@ def runs_needed(
         The claimed (epsilon, delta).
     method
         What contradicts: ``"clopper-pearson"`` is E1 on all trials, at an event fixed beforehand;
-        ``"portfolio"`` is `certificate`, the default of audits and claims.
+        ``"portfolio"`` is `certificate`, the default of audits and claims, of independent trials,
+        and ``"portfolio of pairs"`` of trials that are played in pairs of one background.
 
     Returns
     -------
@@ -55,7 +57,7 @@ def runs_needed(
 
     Notes
     -----
-    Assumes: unpaired trials, equal numbers in both worlds, one event fixed
+    Assumes: trials as the method has them, equal numbers in both worlds, one event fixed
     beforehand. Guarantees: the power at the returned number is at least
     `power`, computed exactly for E1 and about for the portfolio (which also has to find the
     event, and is taken for the better of its ways); power is slightly saw-toothed in the number
@@ -103,10 +105,9 @@ def smallest_leak(
 
     Notes
     -----
-    Assumes: unpaired trials for the portfolio, as `certificate_power`, and an event fixed
-    beforehand for E1. Guarantees: an epsilon above 0 is shown with probability `power` at the value
-    returned, less often below it, exactly for E1 and about for the portfolio; infinity where even
-    a complete leak would be missed.
+    Assumes: trials as the method has them, and an event fixed beforehand for E1. Guarantees: an
+    epsilon above 0 is shown with probability `power` at the value returned, less often below it,
+    exactly for E1 and about for the portfolio; infinity where even a complete leak would be missed.
     """
     _power_of(method)
     check_probability(power, "power", open_interval=True)
@@ -133,9 +134,15 @@ def _smallest_shown(
     return high
 
 
+_POWERS: dict[str, Callable[..., float]] = {
+    "clopper-pearson": audit_power,
+    "portfolio": certificate_power,
+    "portfolio of pairs": pair_power,
+}
+
+
 def _power_of(method: str) -> Callable[..., float]:
-    check_choice(method, "method", ("clopper-pearson", "portfolio"))
-    return audit_power if method == "clopper-pearson" else certificate_power
+    return _POWERS[check_choice(method, "method", tuple(_POWERS))]
 
 
 def smallest_area(

@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tapas._validate import check_probability
-from tapas.errors import StatisticsError
 from tapas.stats._bound import EpsilonBound
 from tapas.stats._buehler import buehler_epsilon
 from tapas.stats._clopper_pearson import clopper_pearson_epsilon
 from tapas.stats._counts import check_level
 from tapas.stats._epsilon import epsilon_lower_bound
-from tapas.stats._gaussian import check_gaussian_delta
+from tapas.stats._gaussian import check_family, check_gaussian_delta
 from tapas.stats._pair_comparison import matched_wins, pair_epsilon, pair_gaussian_epsilon
 from tapas.stats._pair_gaps import gap_epsilon, gaps_of
 from tapas.stats._promises import Plan, plan_for
@@ -23,11 +22,13 @@ from tapas.stats._selection import ThresholdChoice, certify, select_threshold, v
 from tapas.stats._trials import Summaries, Trials, as_trials
 from tapas.stats._two_tails import tail_epsilon, tails_of
 
-__all__ = ["MAIN_SHARE", "Certificate", "certificate"]
+__all__ = ["LITTLE_SHARE", "MAIN_SHARE", "Certificate", "certificate"]
 
 # Of the error, for what the validation part prefers. Simulated audits: less costs the preferred
 # way more than it gives the others.
 MAIN_SHARE = 0.9
+# For each of the two others where trials are paired.
+LITTLE_SHARE = (1 - MAIN_SHARE) / 2
 _TAILS = ("two tails", "two tails, turned")
 
 
@@ -98,10 +99,8 @@ def certificate(
     trials = as_trials(summaries)
     for one in trials:
         one.dependence.refuse()
-    if family == "gaussian":
+    if check_family(family) == "gaussian":
         check_gaussian_delta(delta)
-    elif family is not None:
-        raise StatisticsError(f"family must be 'gaussian' or None, got {family!r}")
     if any(one.decided_by_coins for one in trials):
         choice = select_threshold(summaries, validation_split=share, delta=delta)
         bound = certify(
@@ -201,13 +200,12 @@ def _ways(
 def _ways_of_pairs(
     read: Trials, plan: Plan, delta: float, at_threshold: Callable[[float, float], float]
 ) -> list[_Way]:
-    little = (1 - MAIN_SHARE) / 2
     by_wins = not (plan.by_event or plan.by_gaps)
     of_wins, of_gaps = partial(_pair_bound, read, delta, pair_epsilon), partial(_gaps, read, delta)
     return [
-        _Way("clopper-pearson", MAIN_SHARE if plan.by_event else little, at_threshold),
-        _Way("pair comparison", MAIN_SHARE if by_wins else little, of_wins),
-        _Way("pair gaps", MAIN_SHARE if plan.by_gaps else little, of_gaps),
+        _Way("clopper-pearson", MAIN_SHARE if plan.by_event else LITTLE_SHARE, at_threshold),
+        _Way("pair comparison", MAIN_SHARE if by_wins else LITTLE_SHARE, of_wins),
+        _Way("pair gaps", MAIN_SHARE if plan.by_gaps else LITTLE_SHARE, of_gaps),
     ]
 
 

@@ -10,7 +10,7 @@ from tapas.stats._buehler import outcome_boundary
 from tapas.stats._counts import check_level
 from tapas.stats._intervals import upper_limit
 
-__all__ = ["audit_power", "likely_counts"]
+__all__ = ["audit_power", "likely_counts", "likely_number"]
 
 
 def audit_power(
@@ -44,3 +44,10 @@ def likely_counts(n: int, rate: float) -> NDArray[np.int64]:
     """Return the counts within eight standard deviations of their mean."""
     reach = 8 * math.sqrt(n * rate * (1 - rate)) + 30
     return np.arange(max(0, int(n * rate - reach)), min(n, int(n * rate + reach)) + 1)
+
+
+def likely_number(part: float, n: int, rate: float) -> int:
+    """Return a count that with probability `part` is not exceeded."""
+    counts = likely_counts(n, rate)
+    reached = scipy.special.bdtr(counts, n, rate)
+    return int(counts[min(int(np.searchsorted(reached, part)), counts.size - 1)])

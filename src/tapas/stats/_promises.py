@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from tapas.stats._bands import roc_counts
 from tapas.stats._clopper_pearson import ratios_from_limits
 from tapas.stats._intervals import lower_limit, upper_limit, upper_limit_table
-from tapas.stats._pair_comparison import pair_epsilon
+from tapas.stats._pair_comparison import matched_scores, pair_epsilon
 from tapas.stats._pair_gaps import gaps_of
 from tapas.stats._trials import Trials
 from tapas.stats._two_tails import SHARES, tails_of
 
-__all__ = ["FEW", "Plan", "plan_for"]
+__all__ = ["CHANCE", "FEW", "Plan", "plan_for"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -33,6 +33,8 @@ _ADVANTAGE = 0.55
 # decisions: both promises are the best of several, though not as much so.
 _GAPS_MORE = 0.1
 _GAPS_LESS = 0.03
+# That decisions of the first pairs are read the wrong way round.
+CHANCE = 0.1
 _FEWEST_IN_TAIL = 5
 # Standard deviations between what guesses show and what is certain, the best of several shares.
 _QUANTILE = 2.0
@@ -94,8 +96,7 @@ def plan_for(known: Trials, rest: Trials, alpha: float, delta: float) -> Plan:
     if by_event:
         turned = bool(np.argmax([event.promise for event in events]))
     else:
-        # Attacks mean high scores to tell members: only what promises something says otherwise.
-        turned = guesses[1] > max(guesses[0], 0.0)
+        turned = _is_turned(guesses)
     event = events[turned]
     promise = max(event.promise, guesses[turned])
     return _plan(promise, event, turned, by_event=by_event, is_blind=few)
@@ -121,10 +122,26 @@ def _plan_for_pairs(
     else:
         by_gaps = not few and max(gaps) > max(*promised, *compared) + _GAPS_MORE
         by_event = not few and not by_gaps and max(promised) > max(compared)
-    turned = bool(np.argmax(gaps if by_gaps else promised if by_event else compared))
+    if by_gaps:
+        turned = _is_turned(gaps) and _surely_loses(known)
+    else:
+        turned = _is_turned(promised if by_event else compared)
     promise = max(promised[turned], compared[turned], gaps[turned])
     plan = _plan(promise, events[turned], turned, by_event=by_event, is_blind=few)
     return replace(plan, by_gaps=by_gaps)
+
+
+def _is_turned(promised: list[float]) -> bool:
+    """Attacks mean high scores to tell members: only what promises something says otherwise."""
+    direct, turned = promised
+    return turned > max(direct, 0.0)
+
+
+def _surely_loses(known: Trials) -> bool:
+    """Whether the member's score is the lower one too often for chance, of few pairs too."""
+    member, other = matched_scores(known)
+    lost, unlike = int(np.sum(member < other)), int(np.sum(member != other))
+    return bool(lower_limit(lost, unlike, CHANCE) > 0.5)
 
 
 def _plan(promise: float, event: _Event, turned: bool, *, by_event: bool, is_blind: bool) -> Plan:
