@@ -18,10 +18,12 @@ from tapas.attacks.features._corr_feature import CorrSetFeature
 from tapas.attacks.features._groundhog import GroundhogAttack
 from tapas.attacks.features._hist_feature import HistSetFeature
 from tapas.attacks.features._naive_feature import NaiveSetFeature
+from tapas.attacks.features._query_attack import QueryAttack
 from tapas.attacks.features._query_feature import RandomTargetedQueryFeature
 from tapas.attacks.features._set_features import SetFeature
 from tapas.attacks.features._shadow_modelling import ShadowModellingAttack
 from tapas.datasets import DataDescription, TabularDataset
+from tapas.game import MEMBERSHIP, Release, TableBriefing
 from tapas.generators import Raw
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
 
@@ -162,6 +164,11 @@ def bench_queries() -> None:
     threat_model = game(table, table.take(range(50)), Raw())
     briefing = threat_model.briefing(all_targets=True)
     row("500 queries for each of 50 targets", cpu_seconds(lambda: many.observe(table, briefing)))
+    few = table.view([f"c{i}" for i in range(15)])
+    about = TableBriefing(MEMBERSHIP, few.take(range(50)))
+    see, release = QueryAttack(1 << 15).observer(about, lambda number: []), Release(few)
+    every = cpu_seconds(lambda: see(release, about, rng=rng))
+    row("all 32,767 queries of 15 columns for 50 targets", every)
 
 
 def game(source: TabularDataset, targets: TabularDataset, generator: Raw) -> TargetedMIA:

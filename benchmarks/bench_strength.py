@@ -1,16 +1,19 @@
 """How much attacks find, by generator: AUC on vulnerable and on random people of one pool.
 
 Run with ``python benchmarks/bench_strength.py FOLDER [--table snake] [--generator NAME ...]
-[--releases 100]``, where FOLDER holds ``snake.parquet`` and ``adult.csv``. Each cell is the mean
-AUC over 25 vulnerable / 25 random targets, with an interval of 95 % over releases. ``--cost``
-measures instead what 1,000 targets and 1,000 trials cost the subset attack.
+[--releases 100] [--attacks NAME ...] [--knowledge exact]``, where FOLDER holds ``snake.parquet``
+and ``adult.csv``. Each cell is the mean AUC over 25 vulnerable / 25 random targets, with an
+interval of 95 % over releases. The attack `fitted` reads the fitted mechanism, where that tells how
+likely it finds records. With exact knowledge all private records but the targets are known, and the
+same in all trials. ``--cost`` measures instead what 1,000 targets and 1,000 trials cost the subset
+attack.
 """
 
 import argparse
 import resource
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +24,16 @@ from tapas.attacks import (
     ClosestDistanceMIA,
     EnsembleAttack,
     GroundhogAttack,
+    LikelihoodAttack,
     MarginalsAttack,
     NearnessAttack,
     SubsetAttack,
 )
 from tapas.attacks.features._subset_attack import SubsetObserver
 from tapas.audit import Audit
+from tapas.compat import AttackDoors
 from tapas.datasets import DataDescription, TabularDataset, select_vulnerable_records
-from tapas.game import MEMBERSHIP, Board, Release, TableBriefing
+from tapas.game import MEMBERSHIP, Board, Release, TableBriefing, TellsLikelihood
 from tapas.generators import (
     MST,
     BayesianNetwork,
@@ -39,7 +44,13 @@ from tapas.generators import (
     Smote,
 )
 from tapas.metrics import column_aucs
-from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    ExactDataKnowledge,
+    TargetedMIA,
+    WhiteBoxKnowledge,
+)
 
 ROWS, PRIVATE, HALF, RESAMPLES = 12_000, 1_000, 25, 200
 # What anybody knows of the columns of adult that are numbers.
@@ -51,10 +62,17 @@ ADULT_BOUNDS = {
     "hr_per_week": (1, 99),
 }
 GENERATORS = ("network", "cart", "mst1000", "privbayes1000", "mst10", "copula", "smote")
-COLUMNS = (
-    *("closest", "groundhog", "subsets", "transferred"),
-    *("nearness", "domias", "tree", "ensemble"),
-)
+ATTACKS: dict[str, Callable[[str], AttackDoors]] = {
+    "closest": lambda name: ClosestDistanceMIA(label=name),
+    "groundhog": lambda name: GroundhogAttack(label=name),
+    "subsets": lambda name: SubsetAttack(label=name),
+    "transferred": lambda name: SubsetAttack(transfer=True, label=name),
+    "nearness": lambda name: NearnessAttack(label=name),
+    "domias": lambda name: DOMIAS(label=name),
+    "tree": lambda name: MarginalsAttack(label=name),
+    "ensemble": lambda name: EnsembleAttack(label=name),
+    "fitted": lambda name: LikelihoodAttack(label=name),
+}
 
 
 def generator(name: str, table: str) -> Generator:
@@ -87,17 +105,26 @@ def load(folder: Path, table: str) -> TabularDataset:
 
 
 def game(
-    data: TabularDataset, generator: Generator, seed: int, private: int = PRIVATE
+    data: TabularDataset,
+    generator: Generator,
+    seed: int,
+    private: int = PRIVATE,
+    *,
+    exact: bool = False,
+    fitted: bool = False,
 ) -> TargetedMIA:
     """25 vulnerable people, then 25 random others, all in the same releases."""
     vulnerable = select_vulnerable_records(data, HALF).table.index.to_numpy()
     others = np.setdiff1d(np.arange(len(data)), vulnerable)
     chosen = np.random.default_rng(seed).choice(others, HALF, replace=False)
     rows = np.concatenate([vulnerable, chosen])
-    knowledge = AuxiliaryDataKnowledge(
-        data.drop_records(rows.tolist()), num_training_records=private, seed=seed
-    )
-    box = BlackBoxKnowledge(generator, private)
+    rest = data.drop_records(rows.tolist())
+    knowledge: AuxiliaryDataKnowledge | ExactDataKnowledge
+    if exact:
+        knowledge = ExactDataKnowledge(rest.sample(private, random_state=seed))
+    else:
+        knowledge = AuxiliaryDataKnowledge(rest, num_training_records=private, seed=seed)
+    box = (WhiteBoxKnowledge if fitted else BlackBoxKnowledge)(generator, private)
     return TargetedMIA(knowledge, data.take(rows), box, seed=seed, n_jobs=1)
 
 
@@ -117,23 +144,25 @@ def cell(scores: np.ndarray, members: np.ndarray, groups: np.ndarray) -> str:
     return " / ".join(f"{mean:.3f} ({a:.3f}-{b:.3f})" for mean, a, b in parts)
 
 
-def row(data: TabularDataset, made: Generator, releases: int, seed: int) -> dict[str, str]:
-    """One line of the table."""
-    attacks = (
-        ClosestDistanceMIA(label="closest"),
-        GroundhogAttack(label="groundhog"),
-        SubsetAttack(label="subsets"),
-        SubsetAttack(transfer=True, label="transferred"),
-        NearnessAttack(label="nearness"),
-        DOMIAS(label="domias"),
-        MarginalsAttack(label="tree"),
-        EnsembleAttack(label="ensemble"),
-    )
-    threat_model = game(data, made, seed)
-    record = Audit(threat_model, attacks, releases, releases).run(n_jobs=1)
-    (subject,) = record.subjects
+def row(
+    data: TabularDataset,
+    made: Generator,
+    releases: int,
+    seed: int,
+    names: Sequence[str],
+    *,
+    exact: bool,
+) -> dict[str, str]:
+    """One line of the table: a cell for each attack, empty where the generator tells nothing."""
+    names = [name for name in names if name != "fitted" or isinstance(made, TellsLikelihood)]
+    if not names:
+        return {}
+    attacks = [ATTACKS[name](name) for name in names]
+    threat_model = game(data, made, seed, exact=exact, fitted="fitted" in names)
+    audit = Audit(threat_model, attacks, releases, releases, exposure_map=False)
+    (subject,) = audit.run(n_jobs=1).subjects
     found = {}
-    for label in COLUMNS:
+    for label in names:
         mine = [summary for summary in subject.summaries if summary.attack == label]
         scores, members = (
             np.stack([np.asarray(getattr(one, what)) for one in mine], axis=1)
@@ -189,6 +218,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--table", default="snake", choices=["snake", "adult"])
     parser.add_argument("--generator", nargs="+", default=list(GENERATORS), choices=[*GENERATORS])
     parser.add_argument("--releases", type=int, default=100, help="of each phase")
+    parser.add_argument("--attacks", nargs="+", default=list(ATTACKS), choices=[*ATTACKS])
+    parser.add_argument("--knowledge", default="auxiliary", choices=["auxiliary", "exact"])
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--cost", action="store_true")
     asked = parser.parse_args(arguments)
@@ -198,11 +229,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.folder is None:
         parser.error("give the folder of snake.parquet and adult.csv")
     data = load(asked.folder, asked.table)
-    print(f"| {asked.table}, {asked.releases} releases | {' | '.join(COLUMNS)} | CPU s |")
+    exact = asked.knowledge == "exact"
+    where = f"{asked.table}, {asked.releases} releases{', exact' if exact else ''}"
+    print(f"| {where} | {' | '.join(asked.attacks)} | CPU s |")
     for name in asked.generator:
         start = time.process_time()
-        found = row(data, generator(name, asked.table), asked.releases, asked.seed)
-        cells = " | ".join(found[label] for label in COLUMNS)
+        made = generator(name, asked.table)
+        found = row(data, made, asked.releases, asked.seed, asked.attacks, exact=exact)
+        cells = " | ".join(found.get(label, "") for label in asked.attacks)
         print(f"| {name} | {cells} | {time.process_time() - start:.0f} |", flush=True)
 
 

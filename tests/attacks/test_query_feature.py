@@ -10,7 +10,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from tapas._spec import spec_of
 from tapas.attacks import FeatureBasedSetClassifier, ShadowModellingAttack
-from tapas.attacks.features._agreements import count_conjunctions
+from tapas.attacks.features._agreements import bits_of
+from tapas.attacks.features._conjunctions import count_conjunctions
 from tapas.attacks.features._query_feature import (
     RandomTargetedQueryFeature,
     draw_subsets,
@@ -312,6 +313,37 @@ def test_an_empty_release_agrees_with_nobody():
     feature = RandomTargetedQueryFeature(table(1), 2, 5)
     assert feature([table(3).empty()]).tolist() == [[0.0] * 5]
     assert feature([]).shape == (0, 5)
+
+
+@pytest.mark.parametrize("number", [3, 8, 15, 16, 17])
+@pytest.mark.parametrize("rows", [40, 1000])
+def test_all_conjunctions_are_counted_at_once_as_they_are_one_by_one(
+    number: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(number)
+    meets = rng.random((number, 3, rows)) < rng.uniform(0.3, 1, (number, 1, 1))
+    bits = np.stack([bits_of(each) for each in meets])
+    sets = rng.random((3_000, number)) < rng.uniform(0.1, 1, (3_000, 1))
+    sets = np.unique(sets[sets.any(axis=1)], axis=0)
+    conditions = [
+        np.array([np.flatnonzero(one) for one in sets[sets.sum(axis=1) == order]])
+        for order in range(1, number + 1)
+    ]
+    conditions = [some for some in conditions if len(some)]
+    naive = [
+        [meets[query, record].all(axis=0).sum() for some in conditions for query in some]
+        for record in range(3)
+    ]
+    found = count_conjunctions(bits, *conditions)
+    assert found.tolist() == naive
+    monkeypatch.setattr("tapas.attacks.features._conjunctions.MOST_CONDITIONS", 0)
+    assert count_conjunctions(bits, *conditions).tolist() == naive
+    monkeypatch.setattr("tapas.attacks.features._conjunctions.MOST_CONDITIONS", 16)
+    monkeypatch.setattr("tapas.attacks.features._conjunctions.MOST_CELLS", 1)
+    monkeypatch.setattr(
+        "tapas.attacks.features._conjunctions._is_faster_at_once", lambda *sizes: True
+    )
+    assert count_conjunctions(bits, *conditions).tolist() == naive
 
 
 def test_bits_are_counted_alike_with_and_without_the_newer_numpy_function(monkeypatch):

@@ -1,10 +1,10 @@
-"""Which rows agree with records column by column, as bits, and how many agree on several."""
+"""Which rows agree with records column by column, as bits."""
 
 import numpy as np
 
 from tapas.datasets import TabularDataset
 
-__all__ = ["CONTINUOUS", "agreeing", "bits_of", "count_conjunctions", "count_ones", "packed"]
+__all__ = ["CONTINUOUS", "agreeing", "bits_of", "count_ones", "packed"]
 
 CONTINUOUS = ("real", "datetime")
 _BITS = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)
@@ -50,29 +50,6 @@ def packed(rows: np.ndarray) -> np.ndarray:
     found = np.packbits(rows, axis=-1)
     whole[..., : found.shape[-1]] = found
     return whole.view(np.uint64)
-
-
-def count_conjunctions(bits: np.ndarray, conditions: np.ndarray) -> np.ndarray:
-    """How many rows meet all conditions of each query, (records, queries).
-
-    Queries that differ in their last condition only are counted together.
-
-    Parameters
-    ----------
-    bits : ndarray of uint64, (conditions, words, records)
-        A bit for each row.
-    conditions : ndarray of int, (queries, order)
-    """
-    order = np.lexsort(conditions.T[::-1])
-    sorted_, counts = conditions[order], np.empty((len(order), bits.shape[2]), dtype=np.int64)
-    first, last = sorted_[:, :-1], sorted_[:, -1]
-    changes = np.flatnonzero((first[1:] != first[:-1]).any(axis=1)) + 1
-    for some in np.split(np.arange(len(order)), changes):
-        rows = bits[last[some]]
-        if first.shape[1]:
-            rows &= np.bitwise_and.reduce(bits[first[some[0]]], axis=0)
-        counts[order[some]] = count_ones(rows)
-    return counts.T
 
 
 def count_ones(words: np.ndarray) -> np.ndarray:

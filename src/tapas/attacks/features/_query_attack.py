@@ -2,19 +2,34 @@
 
 from math import comb
 
+import numpy as np
+
 from tapas._validate import check_count
 from tapas.attacks._masked_targets import table_briefing
 from tapas.attacks._sklearn_models import Classifier
-from tapas.attacks.features._query_feature import RandomTargetedQueryFeature
+from tapas.attacks.features._query_feature import (
+    RandomTargetedQueryFeature,
+    count_together,
+)
 from tapas.attacks.features._set_classifiers import FeatureBasedSetClassifier
 from tapas.attacks.features._set_features import CombinedSetFeatures
 from tapas.attacks.features._shadow_modelling import ShadowModellingAttack
 from tapas.attacks.features._shadow_scorer import FeatureObserver
+from tapas.datasets import Dataset
 from tapas.game import Briefing, Samples
 
 __all__ = ["QueryAttack"]
 
 USUAL_ORDER = 2  # of the feature that stands for all before the table is known
+
+
+class QueriesOfEveryOrder(CombinedSetFeatures):
+    """Queries that differ in their order, which are counted together."""
+
+    def observe(self, dataset: Dataset, briefing: Briefing) -> np.ndarray:
+        """Counts of the first order, then of the others, a row for each target."""
+        queries = [one for one in self.features if isinstance(one, RandomTargetedQueryFeature)]
+        return count_together(queries, dataset, briefing)
 
 
 class QueryAttack(ShadowModellingAttack):
@@ -63,7 +78,7 @@ class QueryAttack(ShadowModellingAttack):
         columns = len(about.targets.table.columns) - (about.attribute is not None)
         return FeatureObserver(self._queries(columns))
 
-    def _queries(self, columns: int) -> CombinedSetFeatures:
+    def _queries(self, columns: int) -> QueriesOfEveryOrder:
         features: list[RandomTargetedQueryFeature] = []
         left = self.number
         for order in sorted(range(1, columns + 1), key=lambda order: comb(columns, order)):
@@ -71,7 +86,7 @@ class QueryAttack(ShadowModellingAttack):
             number = min(comb(columns, order), wanted)
             left -= number
             features.append(RandomTargetedQueryFeature(None, order, number, seed=self.seed + order))
-        return CombinedSetFeatures(*features)
+        return QueriesOfEveryOrder(*features)
 
 
 def _random_forest() -> Classifier:

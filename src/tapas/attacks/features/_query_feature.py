@@ -16,16 +16,16 @@ from tapas.attacks.features._agreements import (
     CONTINUOUS,
     agreeing,
     bits_of,
-    count_conjunctions,
     packed,
 )
 from tapas.attacks.features._column_ranges import ColumnRanges
+from tapas.attacks.features._conjunctions import count_conjunctions
 from tapas.attacks.features._set_features import LearningFeature
 from tapas.datasets import Dataset, TabularDataset
 from tapas.errors import ConfigError, SchemaError
 from tapas.game import Briefing, TableBriefing
 
-__all__ = ["RandomTargetedQueryFeature"]
+__all__ = ["RandomTargetedQueryFeature", "count_together"]
 
 NUMBERS_AT_ONCE = 1 << 22
 # Below this many subsets per query wanted, all subsets are listed and some of them chosen.
@@ -136,15 +136,7 @@ class RandomTargetedQueryFeature(LearningFeature):
 
     def observe(self, dataset: Dataset, briefing: Briefing) -> np.ndarray:
         """Counts for the target, or for each target of the briefing; if need be for each value."""
-        targets = self._targets(briefing)
-        table = self._matching(dataset, targets)
-        bits = self.settled([table])._agreements(table, targets)
-        if isinstance(briefing, TableBriefing) and briefing.attribute is not None:
-            conditions = self._plan(targets, briefing.attribute).conditions
-            bits, conditions = for_each_value(bits, conditions, rows_with_value(briefing, table))
-        else:
-            conditions = self._plan(targets, None).conditions
-        return count_conjunctions(bits, conditions).astype(float)
+        return count_together([self], dataset, briefing)
 
     @property
     def label(self) -> str:
@@ -212,6 +204,23 @@ class RandomTargetedQueryFeature(LearningFeature):
             return {}
         names = [column.name for column in dataset.table.number_columns()]
         return dict(zip(names, self.ranges.edges(names, self.num_bins), strict=True))
+
+
+def count_together(
+    features: Sequence[RandomTargetedQueryFeature], dataset: Dataset, briefing: Briefing
+) -> np.ndarray:
+    """What features see that differ in their order and number only, side by side."""
+    one = features[0]
+    targets = one._targets(briefing)
+    table = one._matching(dataset, targets)
+    bits = one.settled([table])._agreements(table, targets)
+    masked = briefing.attribute if isinstance(briefing, TableBriefing) else None
+    asked = [feature._plan(targets, masked).conditions for feature in features]
+    if isinstance(briefing, TableBriefing) and masked is not None:
+        having = rows_with_value(briefing, table)
+        each = [for_each_value(bits, conditions, having) for conditions in asked]
+        bits, asked = each[0][0], [conditions for _, conditions in each]
+    return count_conjunctions(bits, *asked).astype(float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,8 @@ import numpy as np
 
 from tapas._random import stream
 from tapas.attacks._masked_targets import rows_with_value
-from tapas.attacks.features._agreements import agreeing, count_conjunctions, packed
+from tapas.attacks.features._agreements import agreeing, packed
+from tapas.attacks.features._conjunctions import count_conjunctions
 from tapas.datasets import TabularDataset
 from tapas.game import TableBriefing
 
@@ -89,9 +90,11 @@ def count_subsets(data: TabularDataset, briefing: TableBriefing, plan: SubsetPla
     )
     small = np.uint16 if len(data) < 1 << 16 else np.uint32
     if briefing.attribute is None:
-        return _counted(bits, plan).astype(small)
+        return count_conjunctions(bits, *plan.by_order).astype(small)
     having = packed(rows_with_value(briefing, data))[:, None, :, None]
-    return np.stack([_counted(bits & value, plan) for value in having], axis=1).astype(small)
+    return np.stack(
+        [count_conjunctions(bits & value, *plan.by_order) for value in having], axis=1
+    ).astype(small)
 
 
 def column_conditions(
@@ -101,8 +104,3 @@ def column_conditions(
     found = [packed(rows) for rows in agreeing(data, records, position, two_sided=NUMBERS)]
     # At most and at least: equal.
     return [*found, found[0] & found[1]] if len(found) > 1 else found
-
-
-def _counted(bits: np.ndarray, plan: SubsetPlan) -> np.ndarray:
-    counts = [count_conjunctions(bits, subsets) for subsets in plan.by_order]
-    return np.concatenate(counts, axis=1)
