@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
+from toy_games import Mean, Toy
 
 from tapas.attacks import RMIA, LiRA
-from tapas.game import Ledger, Observation, Release, Trial
+from tapas.engine import Workers
+from tapas.game import Ledger, Observation, Player, Release, Trial
 from tapas.game._rows import Rows
 from tapas.game._work_list import WorkList
 from tapas.threat_models import ModelMIA
@@ -36,6 +38,9 @@ def test_rows_are_a_mapping_of_arrays(kept: list[tuple[int, np.ndarray, int]]) -
         assert rows[number].dtype == row.dtype
         np.testing.assert_array_equal(rows[number], row)
     assert not any(number in rows for number in {5, 2_000} - set(twin))
+    for count in (0, 7, 1_500, 4_000):
+        held = np.flatnonzero(rows.held(count)).tolist()
+        assert held == [number for number in sorted(twin) if number < count]
     if len({row.shape for row in twin.values()}) == 1:
         found = rows.at(list(twin))
         np.testing.assert_array_equal(found, np.stack(list(twin.values())))
@@ -70,12 +75,26 @@ def test_releases_are_loaded_when_their_turn_comes() -> None:
         asked.append(index)
         return trial(index, None if index == 4 else "a release")
 
-    work = WorkList(remembered, [1, 4, 7], {1, 3}, 2, 7)
+    work = WorkList(remembered, np.array([1, 4, 7]), np.array([1, 3]), 2, 7)
     assert len(work) == 5
     assert not asked
     assert [item.indices for item in work] == [(1,), (2, 3), (4, 5), (6,), (7,)]
     assert [len(item.trials) for item in work[2:]] == [0, 0, 1]
     assert asked == [1, 4, 7, 4, 7]
+
+
+def test_tables_that_would_fill_the_memory_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tapas.game._playing.MOST_HELD", 10_000)
+    game = Toy(rows=100)  # of 800 bytes, and what is about them
+    player = Player(game, workers=Workers(1))
+    player.play("test", 40, [Mean(1.0)])
+    held = [index for index in range(40) if player.ledger.has_data("test", index)]
+    assert held == [*range(6)]
+    board, games_played = player.board(Mean(2.0), "test", 40), len(game.played)
+    assert np.array_equal(board.values[:, 0], 2 * player.board(Mean(1.0), "test", 40).values[:, 0])
+    assert games_played == 40 + 40 - len(held)
+    releases = [trial.release.table for trial in player.trials("test", 40)]
+    assert [len(release) for release in releases] == [100] * 40, "who asks for tables has them all"
 
 
 @pytest.mark.parametrize("most", [0, 1 << 29])

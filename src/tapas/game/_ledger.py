@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from tapas.datasets import TabularDataset
 from tapas.game._address import Phase
 from tapas.game._observation import Observation
 from tapas.game._release import Release, Trial
@@ -12,6 +13,7 @@ from tapas.game._rows import Rows
 __all__ = ["Ledger"]
 
 _NOTHING = Release(None)
+_ABOUT_A_TABLE = 1024  # bytes that a table takes beside its values
 
 
 class Ledger:
@@ -26,6 +28,8 @@ class Ledger:
         How many requests of fresh trials there were.
     probed : bool
         Whether the mechanism was probed.
+    held : int
+        Bytes of released tables in memory.
     made_of : str or None
         What the game was made of when it was played last; objects that share a ledger agree in it.
     """
@@ -34,6 +38,7 @@ class Ledger:
         self.made_of: str | None = None
         self.fresh_rounds = 0
         self.probed = False
+        self.held = 0
         self._secrets: dict[Phase, Rows] = {"train": Rows(), "test": Rows()}
         self._notes: dict[Phase, Rows] = {"train": Rows(), "test": Rows()}  # group, made with
         self._data: dict[Phase, dict[int, Release]] = {"train": {}, "test": {}}
@@ -48,6 +53,10 @@ class Ledger:
     def indices(self, phase: Phase) -> list[int]:
         """Trials that were played, in order."""
         return list(self._secrets[phase])
+
+    def played(self, phase: Phase, count: int) -> np.ndarray:
+        """Which of the first `count` trials were played."""
+        return self._secrets[phase].held(count)
 
     def has_trial(self, phase: Phase, index: int) -> bool:
         """Whether the trial was played."""
@@ -95,6 +104,8 @@ class Ledger:
             self._notes[phase].keep(index, np.array([trial.group, self._numbered(trial.made_with)]))
             if trial.release.data is not None:
                 self._data[phase][index] = Release(trial.release.data)
+                if isinstance(trial.release.data, TabularDataset):
+                    self.held += _ABOUT_A_TABLE + trial.release.data.table.nbytes
         for key, observation in (observations or {}).items():
             self._observations.setdefault((key, phase), Rows()).keep(index, observation.values)
             asked = self._queries.get((key, phase), 0)

@@ -2,10 +2,12 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from threading import Thread
+
+import numpy as np
 
 from tapas._validate import listing
 from tapas.engine import (
@@ -51,8 +53,8 @@ class TrialPolicy:
     timeout : float, optional
         Seconds after which a run of the mechanism counts as failed.
     keep_data : bool or None
-        Whether released data is remembered where attacks only need their observations; of many
-        models no more than half a gigabyte, else they are trained again for another attack. None
+        Whether released data is remembered where attacks only need their observations; in memory
+        no more than half a gigabyte, beyond which releases are made again for another attack. None
         keeps small tables and what was slow to make.
     attack_timeout : float, optional
         Seconds after which an attack that sets itself up, looks at a release, learns or judges
@@ -159,7 +161,12 @@ class Player:
         """Play given trials once more, as if nothing were known of them; failures are kept too."""
         policy = replace(self.policy, max_failures=sys.maxsize, keep_data=None)
         player = replace(self, ledger=Ledger(), policy=policy)
-        player._play(phase, sorted(indices), {one.key: one for one in observers}, None)
+        player._play(
+            phase,
+            np.unique(np.array(indices, dtype=int)),
+            {one.key: one for one in observers},
+            None,
+        )
         return player.ledger
 
     def _played(
@@ -172,53 +179,62 @@ class Player:
         with off_the_clock():  # an attack that asks for trials does not pay for them
             self._refuse_failures(phase, count)
             missing = self._missing(phase, count, distinct, whole is not None)
-            if missing:
+            if len(missing):
                 self._play(phase, missing, distinct, whole)
                 self._refuse_failures(phase, count)
                 if count >= TRIALS_WORTH_A_PROBE and self.num_concurrent == 1:
                     self._probe(phase)
-        return [index for index in self.ledger.indices(phase) if index < count]
+        return np.flatnonzero(self.ledger.played(phase, count)).tolist()
 
     # -- what is missing ---------------------------------------------------------------------
 
     def _missing(
         self, phase: Phase, count: int, observers: dict[str, Observer], whole: bool
-    ) -> list[int]:
-        failed = self.ledger.failures(phase)
-        left = [index for index in range(count) if index not in failed]
+    ) -> np.ndarray:
+        ledger = self.ledger
+        failed = np.zeros(count, dtype=bool)
+        failed[[index for index in ledger.failures(phase) if index < count]] = True
         if whole:
-            return [i for i in left if self._replays or not self.ledger.has_data(phase, i)]
-        seen = [self.ledger.observations(key, phase) for key in observers]
-        known = set(self.ledger.indices(phase)).intersection(*seen)
-        return [index for index in left if index not in known]
+            known = self._remembered(phase, range(count))
+        else:
+            known = ledger.played(phase, count)
+            for key in observers:
+                known &= ledger.observations(key, phase).held(count)
+        return np.flatnonzero(~known & ~failed)
+
+    def _remembered(self, phase: Phase, indices: Iterable[int]) -> np.ndarray:
+        """Which releases need not be made again to be seen."""
+        has_data = partial(self.ledger.has_data, phase)
+        return np.array([not self._replays and has_data(i) for i in indices], dtype=bool)
 
     @cached_property
     def _replays(self) -> bool:
         """Whether a release is more than its data, so that it must be made again to be seen."""
         return self.game.setting.mechanism or self.game.setting.identifiers
 
-    def _work(self, phase: Phase, missing: list[int]) -> "WorkList":
+    def _work(self, phase: Phase, missing: np.ndarray) -> "WorkList":
         """Items of work: what was released already, and whole stacks of trials to be played."""
-        ledger, at_once = self.ledger, self.game.trials_at_once(phase)
-        held = [] if self._replays else [i for i in missing if ledger.has_data(phase, i)]
-        stacks = {index // at_once for index in set(missing).difference(held)}
-        trial = partial(ledger.trial, phase)
-        return WorkList(trial, held, stacks, at_once, self.game.rounds(phase))
+        at_once = self.game.trials_at_once(phase)
+        held = self._remembered(phase, missing.tolist())
+        stacks = np.unique(missing[~held] // at_once)
+        trial = partial(self.ledger.trial, phase)
+        return WorkList(trial, missing[held], stacks, at_once, self.game.rounds(phase))
 
     # -- playing -----------------------------------------------------------------------------
 
     def _play(
         self,
         phase: Phase,
-        missing: list[int],
+        missing: np.ndarray,
         observers: dict[str, Observer],
         whole: dict[int, Trial] | None,
     ) -> None:
-        wanted = set(missing)
+        wanted = np.zeros(1 + missing.max(initial=-1), dtype=bool)
+        wanted[missing] = True
 
         def receive(item: Work, outcomes: list[Outcome]) -> None:
             for outcome in outcomes:
-                if outcome.index in wanted:
+                if outcome.index < len(wanted) and wanted[outcome.index]:
                     self._receive(phase, outcome, tuple(observers), whole)
 
         task = self._task(phase, len(missing), tuple(observers.values()), whole is not None)
@@ -286,7 +302,10 @@ class Player:
             FAILURES.info("%s\n%s", words, outcome.words)
             self.ledger.keep_failure(phase, outcome.index, words, lasting=lasting)
             return
-        self.ledger.keep(outcome.trial, dict(zip(keys, outcome.observations, strict=True)))
+        trial = outcome.trial
+        if keys and self.ledger.held > MOST_HELD:
+            trial = replace(trial, release=Release(None))  # it is made again where it is needed
+        self.ledger.keep(trial, dict(zip(keys, outcome.observations, strict=True)))
         if whole is not None and not self._is_remembered(phase, outcome.index):
             whole[outcome.index] = outcome.trial
 

@@ -46,6 +46,15 @@ class Rows(Mapping[int, np.ndarray]):
             found[here] = self._blocks[block][places[here]]
         return found
 
+    def held(self, count: int) -> np.ndarray:
+        """Which of the first `count` numbers have a row."""
+        mask = np.zeros(count, dtype=bool)
+        for block, filled in self._filled.items():
+            part = mask[block * self._at_once : (block + 1) * self._at_once]
+            part |= filled[: len(part)]
+        mask[[number for number in self._others if number < count]] = True
+        return mask
+
     def __getitem__(self, number: int) -> np.ndarray:
         block, place = divmod(number, self._at_once or 1)
         if block in self._filled and self._filled[block][place]:

@@ -1,7 +1,7 @@
 """All that is to be done of a phase, made item by item as its turn comes."""
 
 import copy
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import overload
 
 import numpy as np
@@ -17,9 +17,9 @@ class WorkList(Sequence[Work]):
     ----------
     trial : callable
         What is remembered of a trial.
-    held : collection of int
+    held : array of int
         Trials that were played, of which the release is remembered: items of their own.
-    stacks : collection of int
+    stacks : array of int
         Which stacks of trials are to be played.
     at_once : int
         How many trials are a stack.
@@ -30,15 +30,15 @@ class WorkList(Sequence[Work]):
     def __init__(
         self,
         trial: Callable[[int], Trial],
-        held: Collection[int],
-        stacks: Collection[int],
+        held: np.ndarray,
+        stacks: np.ndarray,
         at_once: int,
         rounds: int | None,
     ) -> None:
         self._trial, self._at_once, self._rounds = trial, at_once, rounds
-        starts = [*held, *(stack * at_once for stack in stacks)]
+        starts = np.concatenate([held, stacks * at_once])
         order = np.argsort(starts, kind="stable")
-        self._starts = np.array(starts, dtype=np.int64)[order]
+        self._starts = starts[order]
         self._is_held = order < len(held)
 
     def __len__(self) -> int:

@@ -70,13 +70,13 @@ class Dependence(StrEnum):
         """What groups say: equal numbers mark trials that depend on each other, None says none."""
         if groups is None:
             return cls.INDEPENDENT
-        codes, worlds = np.asarray(groups).tolist(), np.asarray(secrets).tolist()
-        number = len(set(codes))
-        if number == len(codes):
+        distinct, codes = np.unique(np.asarray(groups), return_inverse=True)
+        if len(distinct) == len(codes):
             return cls.INDEPENDENT
-        if len(set(zip(codes, worlds, strict=True))) == len(codes):
+        worlds = _numbered(np.asarray(secrets))
+        if len(np.unique(codes * (1 + worlds.max()) + worlds)) == len(codes):
             return cls.PAIRS
-        return cls.ONE_RELEASE if number == 1 else cls.GROUPS
+        return cls.ONE_RELEASE if len(distinct) == 1 else cls.GROUPS
 
     @property
     def is_by_record(self) -> bool:
@@ -104,6 +104,14 @@ class Dependence(StrEnum):
         """Raise where no epsilon can be certified, with the reason."""
         if self.refusal is not None:
             raise StatisticsError(f"no epsilon can be certified: {self.refusal}; {self.remedy}")
+
+
+def _numbered(secrets: np.ndarray) -> np.ndarray:
+    """Integers that are equal where secrets are."""
+    if secrets.dtype.kind == "b":
+        return secrets.astype(np.intp)
+    known: dict[object, int] = {}
+    return np.array([known.setdefault(one, len(known)) for one in secrets.tolist()], dtype=np.intp)
 
 
 _REFUSALS = {
