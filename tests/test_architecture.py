@@ -42,9 +42,9 @@ PUBLIC = {
         run_tasks salvage size_sent tell_limits told torch_device""",
     "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
-        GeneratorFromObject IndependentMarginals MST NoisyMarginals PrivBayes Raw
-        ReprosynGenerator SDVGenerator SmartNoiseGenerator Smote StackedGenerator TableDiffusion
-        TableVAE discrete_laplace""",
+        GeneratorFromObject IndependentMarginals MST MarginalSelection NoisyMarginals PrivBayes
+        Raw ReprosynGenerator SDVGenerator SelectsMarginals SmartNoiseGenerator Smote
+        StackedGenerator TableDiffusion TableVAE discrete_laplace""",
     "audit": """Audit AuditFile CheckReport Forecast ReplayedTrial StopEarly Subject
         audit_file_schema audit_from_values build_audit judge_file load_audit read_audit_file
         usable_names repair_run replay_run verify_run""",

@@ -35,7 +35,7 @@ TWINS = {"noisy marginals": 4.0, "PrivBayes": 8.0, "MST": 16.0}  # spent, of a c
 SHAPES = ("one run", "four runs", "a pool")
 AUDITS = {"one run": 200, "four runs": 200, "a pool": 40}
 # Of the twins' audits at least this share must contradict the claim.
-FOUND = 0.8
+FOUND = 0.5
 
 
 def tables(seed: int) -> tuple[TabularDataset, TabularDataset]:

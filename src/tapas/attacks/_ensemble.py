@@ -9,6 +9,7 @@ import numpy as np
 from tapas.attacks._base import Attack
 from tapas.attacks._shared_discriminant import SharedScorer, fold_of, learn_shared
 from tapas.attacks.features._subset_attack import SubsetAttack
+from tapas.attacks.tables._kept_marginals import KeptMarginalsAttack
 from tapas.attacks.tables._marginals import MarginalsAttack
 from tapas.attacks.tables._nearness import NearnessAttack
 from tapas.datasets import TabularDataset
@@ -110,8 +111,10 @@ class EnsembleAttack(Attack):
     Parameters
     ----------
     attacks : sequence of Attack, optional
-        Members. By default `SubsetAttack` and `NearnessAttack`, and `MarginalsAttack` where
-        membership is inferred by somebody who holds auxiliary data.
+        Members. By default `SubsetAttack` and `NearnessAttack`; where membership is inferred by
+        somebody who holds auxiliary data, `MarginalsAttack`; and where the generator is known to
+        keep some marginals (`selected_columns()`), the log-shares of the target's cells in those
+        that it keeps when it is fitted to known records, with weights that all targets share.
     label : str, optional
     """
 
@@ -142,12 +145,12 @@ class EnsembleAttack(Attack):
 
     def members(self, briefing: Briefing) -> tuple[Attack, ...]:
         """The attacks that are weighed, in a game of which this is told."""
-        held = isinstance(briefing, TableBriefing) and isinstance(
-            briefing.auxiliary, TabularDataset
-        )
-        if self.chosen or not held or briefing.goal.kind != "membership":
+        if self.chosen or not isinstance(briefing, TableBriefing):
             return self.attacks
-        return (*self.attacks, MarginalsAttack())
+        if briefing.goal.kind != "membership" or not isinstance(briefing.auxiliary, TabularDataset):
+            return self.attacks
+        told = () if briefing.selection is None else (KeptMarginalsAttack(),)
+        return (*self.attacks, MarginalsAttack(), *told)
 
     def observer(self, briefing: Briefing, samples: Samples) -> EnsembleObserver:
         """What all members see."""

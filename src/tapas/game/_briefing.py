@@ -7,6 +7,7 @@ import numpy as np
 from tapas.datasets import Dataset, TabularDataset
 from tapas.errors import IncompatibleAttackError
 from tapas.game._goal import Goal, Value
+from tapas.generators import MarginalSelection
 from tapas.models import Access, RecordEncoding, Records
 
 __all__ = ["Briefing", "ModelBriefing", "TableBriefing"]
@@ -47,10 +48,14 @@ class TableBriefing(Briefing):
         One row per target. For attribute inference the sensitive value is missing in all.
     auxiliary : Dataset or None
         Data that the attacker holds.
+    selection : MarginalSelection or None
+        How the generator chooses the marginals that it keeps, where it does and the attacker knows
+        its algorithm; never what it was fitted to.
     """
 
     targets: TabularDataset
     auxiliary: Dataset | None = None
+    selection: MarginalSelection | None = None
 
     @property
     def num_targets(self) -> int:

@@ -20,6 +20,7 @@ from tapas.generators._privbayes import PrivBayes
 from tapas.generators._raw import Raw
 from tapas.generators._reprosyn import ReprosynGenerator
 from tapas.generators._sdv import SDVGenerator
+from tapas.generators._selects_marginals import MarginalSelection, SelectsMarginals
 from tapas.generators._smartnoise import SmartNoiseGenerator
 from tapas.generators._smote import Smote
 from tapas.generators._stacked_generator import StackedGenerator
@@ -39,11 +40,13 @@ __all__ = [
     "GeneratorFromFunction",
     "GeneratorFromObject",
     "IndependentMarginals",
+    "MarginalSelection",
     "NoisyMarginals",
     "PrivBayes",
     "Raw",
     "ReprosynGenerator",
     "SDVGenerator",
+    "SelectsMarginals",
     "SmartNoiseGenerator",
     "Smote",
     "StackedGenerator",

@@ -8,7 +8,7 @@ import numpy as np
 from tapas._random import ambient_rng, integer_seed
 from tapas.datasets import Dataset, TabularDataset
 from tapas.errors import KnowledgeError
-from tapas.generators import StackedGenerator
+from tapas.generators import MarginalSelection, SelectsMarginals, StackedGenerator
 from tapas.threat_models._mechanism_runs import (
     Mechanism,
     MechanismRun,
@@ -36,6 +36,11 @@ class AttackerKnowledgeOnGenerator(ABC):
     @property
     def asked_for(self) -> int | None:
         """How many records a release must have; None where the mechanism decides."""
+        return None
+
+    @property
+    def selection(self) -> MarginalSelection | None:
+        """How the generator chooses marginals, where it does and the attacker can run it."""
         return None
 
     @property
@@ -155,6 +160,13 @@ class KnownGenerator(AttackerKnowledgeOnGenerator):
         seeds = [integer_seed(rng) for rng in rngs]
         made = self.generator.run_stack(tables, self.num_synthetic_records, seeds)
         return [MechanismRun(released, fitted) for fitted, released in made]
+
+    @property
+    def selection(self) -> MarginalSelection | None:
+        """That of the generator as it was given."""
+        if not self._runs_as_given or not isinstance(self.generator, SelectsMarginals):
+            return None
+        return MarginalSelection(self.generator)
 
     @property
     def _runs_as_given(self) -> bool:

@@ -158,7 +158,10 @@ class TargetedGame(GameDefaults):
     def briefing(self, phase: Phase) -> Briefing:
         """What an attack is told; the same in both phases."""
         if isinstance(self.data, PlantingLabeller):
-            return self.data.briefing()
+            told = self.data.briefing()
+            if isinstance(told, TableBriefing):
+                return replace(told, selection=self.mechanism.selection)
+            return told
         return Briefing(self.goal, num_labels=self.num_labels)
 
     def judged(self, phase: Phase) -> np.ndarray:

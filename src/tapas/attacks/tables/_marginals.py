@@ -1,34 +1,21 @@
 """Attacks by the marginals that a generator keeps: what the release says beside other records."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar
 
 import numpy as np
 
-from tapas._random import stream
 from tapas._validate import check_count
 from tapas.attacks._criteria import CriterionLike
 from tapas.attacks._masked_targets import table_briefing
 from tapas.attacks._threshold import TrainableThresholdAttack
 from tapas.attacks.tables._known_cells import known_cells, places_of
-from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError
 from tapas.game import Briefing, Kind, Release, Samples, ValueObserver
+from tapas.generators import MarginalSelection, SelectsMarginals
 
-__all__ = ["MarginalsAttack"]
-
-
-@runtime_checkable
-class SelectsMarginals(Protocol):
-    """A generator that says which columns it looked at together, once fitted."""
-
-    def fit(self, dataset: TabularDataset) -> object:
-        """Learn."""
-
-    def selected_columns(self) -> list[tuple[int, ...]]:
-        """Positions of the columns of every marginal that it kept."""
+__all__ = ["MarginalsAttack", "counts_at", "shares_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +46,10 @@ class MarginalsObserver(ValueObserver):
             if weight == 0:
                 continue
             asked = places_of(targets, columns, sizes)
-            here = _shares(
-                _counts_at(places_of(released, columns, sizes), asked), released.shape[1]
+            here = shares_of(
+                counts_at(places_of(released, columns, sizes), asked), released.shape[1]
             )
-            there = _shares(known.counts_at(columns, asked), len(known.table))
+            there = shares_of(known.counts_at(columns, asked), len(known.table))
             found += weight * (np.log(here / there) if self.logarithmic else here / there)
         return found
 
@@ -129,18 +116,8 @@ class MarginalsAttack(TrainableThresholdAttack):
         if self.generator is None:
             return MarginalsObserver(None, self.logarithmic)
         held = table_briefing(briefing).reference(self.label)
-        return MarginalsObserver(self._kept(held, self.generator), self.logarithmic)
-
-    def _kept(
-        self, held: TabularDataset, generator: SelectsMarginals
-    ) -> dict[tuple[int, ...], float]:
-        """How often each marginal is kept, in fits to random halves of the known records."""
-        counted: Counter[tuple[int, ...]] = Counter()
-        for number in range(self.fits):
-            rows = stream(0, number).permutation(len(held))[: max(1, len(held) // 2)]
-            generator.fit(held.take(rows))
-            counted.update({tuple(sorted(columns)) for columns in generator.selected_columns()})
-        return {columns: times / self.fits for columns, times in sorted(counted.items())}
+        kept = MarginalSelection(self.generator).kept_marginals(held, self.fits)
+        return MarginalsObserver(kept, self.logarithmic)
 
 
 def tree_weights(codes: np.ndarray, sizes: Sequence[int]) -> dict[tuple[int, ...], float]:
@@ -182,13 +159,13 @@ def spanning_tree(similarity: np.ndarray) -> list[tuple[int, int]]:
     return edges
 
 
-def _counts_at(places: np.ndarray, asked: np.ndarray) -> np.ndarray:
+def counts_at(places: np.ndarray, asked: np.ndarray) -> np.ndarray:
     """How many records are in each cell that is asked for."""
     ordered = np.sort(places)
     first, last = (np.searchsorted(ordered, asked, side=side) for side in ("left", "right"))
     return last - first
 
 
-def _shares(counts: np.ndarray, rows: int) -> np.ndarray:
+def shares_of(counts: np.ndarray, rows: int) -> np.ndarray:
     """Half a record more is never none."""
     return (counts + 0.5) / (rows + 0.5)
