@@ -337,6 +337,13 @@ def test_the_test_of_copies_is_one_way_among_others_and_pays_for_earlier_looks()
     open_still = seen(0.0499 / 2, 1.0)
     assert (open_still.nearly, open_still.leaks) == ("copies", False)
 
+    words = AuditPage(open_still.record).words[0]
+    assert words.startswith("Not settled: 9 of 125 private records stand in the release")
+    assert subject.copies is not None
+    beside = replace(subject.copies, non_members_copied=3, p_value=0.04, near_p_value=1.0)
+    chance = replace(record, subjects=(replace(subject, copies=beside),))
+    assert AuditPage(chance).words[0].startswith("No leak shown: No attack did")
+
 
 def _together(findings: Findings) -> list[str]:
     return holds_together(findings, decide(findings.record))

@@ -20,6 +20,7 @@ from scipy.special import expit
 
 from tapas.cli._main import run
 from tapas.report import _page
+from tapas.results import AuditRecord, Findings
 
 AUDITS = 2000
 CODE = """
@@ -150,6 +151,8 @@ def wrong_of_release(seed: int, copied: int = 0) -> Counter[str]:
             "copies gate": int("copied_records" in failed),
             "copies": int(copies["p_value"] <= 0.05),
             "near copies": int(copies["near_p_value"] <= 0.05),
+            "copies beyond chance": int(copies["beyond_chance"]),
+            "leak": int(Findings(AuditRecord.load(f"files{seed}")).leaks),
         }
     )
 
@@ -183,7 +186,7 @@ def test_wrong_statements_are_counted(place: Path) -> None:
     assert min(found.values()) == 1
     found = wrong_of_release(0, copied=40)
     assert found["AUC of ClosestDistance"] == found["auc gate"] == 1
-    assert found["copies"] == 1
+    assert found["copies"] == found["copies beyond chance"] == found["leak"] == 1
 
 
 def test_what_ends_trials_early_decides_the_claim_and_the_exit_code(
@@ -233,5 +236,5 @@ def test_statements_about_a_generator(place: Path, epsilon: float, kind: str) ->
 def test_statements_about_releases_that_know_nothing(place: Path) -> None:
     found = told("releases", AUDITS, wrong_of_release)
     wrong = {name: count for name, count in found.items() if name != "runs"}
-    assert len(wrong) == 6
+    assert len(wrong) == 8
     assert max(wrong.values()) <= AUDITS * limit(AUDITS, 0.05)

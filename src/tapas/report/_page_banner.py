@@ -37,7 +37,7 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
     copied = [
         f"{one.copies.count}; {one.copies.beside}"
         for one in findings.record.audited
-        if one.copies is not None and one.copies.stands_out
+        if one.copies is not None and (one in findings.copied or one.copies.only_private)
     ]
     with_copies = ", with copies" if copied else ""
     words = ". ".join([words, *copied])

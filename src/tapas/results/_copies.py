@@ -69,6 +69,13 @@ class Copies:
         return alone or (self.members_copied > 0 and self._is_rare) or self.near_stands_out
 
     @property
+    def only_private(self) -> bool:
+        """Whether private records are released and no holdout record is; not whether by chance."""
+        alone = self.members_copied > 0 and self.non_members_copied == 0
+        others = self.non_members_copied + self.non_members_near
+        return alone or (self.members_near > 0 and others == 0)
+
+    @property
     def near_stands_out(self) -> bool:
         """The same of those that are released but for one column."""
         others = self.non_members_copied + self.non_members_near
