@@ -88,6 +88,11 @@ def test_statements_of_a_few_audits() -> None:
     assert wrongs("nothing", played("responses", 1, 200))["leak in words"] == 1
     assert wrongs("nothing", recorded("ties", 0, 1000))["claim"] == 0
     assert wrongs("nothing", recorded("ties", 0, 1000))["auc intervals"] == 1
+    for kind in ("numbers", "pairs of numbers"):
+        (summary,) = played(kind, 0, 60).subjects[0].summaries
+        assert np.unique(summary.scores).size == 60
+        assert (summary.dependence == "pairs") == kind.startswith("pairs")
+    assert truth("pairs of numbers")["auc"] < truth("numbers")["auc"] - 0.05
     many = wrongs("nothing", played_by_many(0, 2, 5, 20))
     assert many["audits"] == 1
     assert many["epsilon"] == 0
@@ -145,7 +150,7 @@ def test_the_best_of_many_attacks_on_targets_that_share_releases(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["responses", "ties", "nothing"])
+@pytest.mark.parametrize("kind", ["responses", "ties", "numbers", "nothing"])
 @pytest.mark.parametrize("trials", PLAYED_WHOLE)
 def test_statements_of_audits_of_many_trials(kind: str, trials: int) -> None:
     found, claim = Counter[str](), Claim(truth(kind)["epsilon"])
@@ -155,7 +160,7 @@ def test_statements_of_audits_of_many_trials(kind: str, trials: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["responses", "ties", "nothing"])
+@pytest.mark.parametrize("kind", ["responses", "ties", "numbers", "nothing"])
 @pytest.mark.parametrize("trials", PLAYED_WHOLE)
 def test_statements_of_records_of_many_trials(kind: str, trials: int) -> None:
     found = Counter[str]()

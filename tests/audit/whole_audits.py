@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from scipy.stats import laplace
 
 from tapas.attacks import TrainableThresholdAttack
 from tapas.audit import Audit
@@ -28,7 +29,13 @@ from tapas.results import (
     leak,
 )
 from tapas.stats import roc_band
-from tapas.testing import KnownEvent, LaplaceCount, RandomizedResponse, worst_case
+from tapas.testing import (
+    KnownEvent,
+    KnownMechanism,
+    LaplaceCount,
+    RandomizedResponse,
+    worst_case,
+)
 from tapas.threat_models import (
     AttackerKnowledgeOnData,
     AuxiliaryDataKnowledge,
@@ -71,12 +78,43 @@ class LyingByOthers(RandomizedResponse):
         return int(mine.any() != (drawn < 1 / (1 + math.exp(self.epsilon))))
 
 
+class Numbers(KnownMechanism):
+    """Whether the target is there, plus Laplace noise: no two answers are equal."""
+
+    def _answer(self, dataset: Any, rng: np.random.Generator) -> float:
+        present = bool((dataset.table.numbers[:, 0] == TARGET.table.numbers[0, 0]).any())
+        return present + rng.laplace(scale=1 / self.epsilon)
+
+    def _release(self, answer: float, num_samples: int) -> TabularDataset:
+        return TabularDataset([["common", 0, 0, answer]] * num_samples, BACKGROUND.description)
+
+    def evidence(self, release: TabularDataset) -> float:
+        return float(release.table.numbers[0, 0])
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        return 0.5, float(laplace.sf(self.epsilon))
+
+
+class NumbersByOthers(Numbers):
+    """The same, moved as far as the other records say: both releases of a pair as far."""
+
+    def _answer(self, dataset: Any, rng: np.random.Generator) -> float:
+        values = dataset.table.numbers[:, 0]
+        others = values[values != TARGET.table.numbers[0, 0]]
+        moved = np.random.default_rng(int(1e6 * others.sum())).random()
+        return super()._answer(dataset, rng) + MOST_MOVED * float(moved)
+
+
+MOST_MOVED = 6.0
 MECHANISMS = {
     "responses": (RandomizedResponse, 1.0),
     "ties": (LaplaceCount, 1.0),
     "nothing": (RandomizedResponse, 1e-9),
     "failures": (Crashing, 1.0),
     "pairs": (LyingByOthers, 1.0),
+    "numbers": (Numbers, 1.0),
+    "pairs of numbers": (NumbersByOthers, 1.0),
     "pairs of nothing": (LyingByOthers, 1e-9),
 }
 NULLS = ("nothing", "pairs of nothing", "unequal")
@@ -104,6 +142,8 @@ def recorded(kind: str, seed: int, trials: int) -> AuditRecord:
     member, epsilon = rng.permutation(trials) % 2 == 0, truth(kind)["epsilon"]
     if kind == "ties":
         scores = np.clip(np.floor(member + rng.laplace(size=trials)), -1, 2)
+    elif kind == "numbers":
+        scores = member + rng.laplace(size=trials)
     else:
         scores = (member ^ (rng.random(trials) > expit(epsilon))).astype(float)
     summary = MIAttackSummary(
@@ -167,12 +207,30 @@ def truth(kind: str) -> dict[str, float]:
         return {"epsilon": 1.0, "auc": float(area), "found": found, **rates}
     if kind == "unequal":
         return {"epsilon": 0.0, "auc": 0.5}
+    if kind.endswith("numbers"):
+        return truth_of_numbers(MOST_MOVED * kind.startswith("pairs"))
     epsilon = MECHANISMS[kind][1]
     rate = float(expit(epsilon))
     if kind == "failures":  # they rank below all answers
         area = 0.49 * rate + 0.21 + 0.09 / 2
         return {"epsilon": 1.0, "auc": area, "tpr": 0.7 * rate, "fpr": 0.7 * (1 - rate), "found": 0}
     return {"epsilon": epsilon, "auc": rate, "tpr": rate, "fpr": 1 - rate, "found": 0.0}
+
+
+def truth_of_numbers(most_moved: float) -> dict[str, float]:
+    """Of Laplace noise that is moved by a uniform number of at most this, on a fine grid."""
+    grid = np.linspace(-30, 40, 70_001)
+    moves = most_moved * (np.arange(200) + 0.5) / 200 if most_moved else [0.0]
+    other = np.mean([laplace.cdf(grid - move) for move in moves], axis=0)
+    member = np.interp(grid - 1, grid, other)
+    tpr, fpr = (1 - float(np.interp(1.0, grid, world)) for world in (member, other))
+    return {
+        "epsilon": 1.0,
+        "auc": 1 - float(np.sum(np.diff(other) * (member[1:] + member[:-1]) / 2)),
+        "tpr": tpr,
+        "fpr": fpr,
+        "found": 1 - float(np.interp(np.interp(0.99, other, grid), grid, member)),
+    }
 
 
 def misses(estimate: Estimate | None, value: float) -> int:
