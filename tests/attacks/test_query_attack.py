@@ -1,11 +1,14 @@
 """Counts of every order: a naive twin, and that copies are found."""
 
 from math import comb
+from typing import Literal
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from tapas.attacks import QueryAttack
+from tapas.attacks.features._set_features import CombinedSetFeatures
 from tapas.datasets import load_sample
 from tapas.game import MEMBERSHIP, Goal, Release, TableBriefing
 from tapas.generators import Raw
@@ -43,6 +46,23 @@ def test_a_few_subsets_are_shared_by_the_orders() -> None:
     assert counts(QueryAttack(13), briefing).shape[1] == 13
     masked = TableBriefing(Goal("attribute", "Sex", ("F", "M")), CENSUS.take([150]))
     assert len(QueryAttack(13).observer(masked, lambda number: []).features.features) == 4
+
+
+@pytest.mark.parametrize("sample", ["census", "clinic"])
+@pytest.mark.parametrize("number", [20, 1000, 100_000])
+def test_orders_are_counted_together_as_each_by_itself(
+    sample: Literal["census", "clinic"], number: int
+) -> None:
+    data = load_sample(sample, 300)
+    data = data.view(columns=list(data.description.columns)[:9])
+    released, targets = data.take(range(200)), data.take(range(190, 210))
+    column = next(one for one in data.description.parsed if one.values is not None)
+    for goal in (MEMBERSHIP, Goal("attribute", column.name, tuple(column.values or ()))):
+        briefing = TableBriefing(goal, targets)
+        together = QueryAttack(number).observer(briefing, lambda number: []).features
+        each = CombinedSetFeatures(*together.features)
+        found = together.observe(released, briefing)
+        np.testing.assert_array_equal(found, each.observe(released, briefing))
 
 
 def test_copies_are_found() -> None:

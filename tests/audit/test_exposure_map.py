@@ -26,7 +26,12 @@ from tapas.generators import Bootstrap, IndependentMarginals
 from tapas.report import AuditPage
 from tapas.results import MOST_RECORDS, AuditRecord, ExposureMap, decide
 from tapas.stats import auc_interval, column_auc_errors
-from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    TargetedMIA,
+    WhiteBoxKnowledge,
+)
 from tapas.threat_models._row_keys import rows_within
 
 
@@ -88,12 +93,11 @@ CENSUS = load_sample("census", 500).view(columns=COLUMNS)
 DIFFERENT = np.flatnonzero(~CENSUS.data.duplicated(keep=False)).tolist()
 
 
-def audited(generator: Any, **changes: Any) -> AuditRecord:
+def audited(generator: Any, box: Any = BlackBoxKnowledge, **changes: Any) -> AuditRecord:
     table = CENSUS
     targets = DIFFERENT[:20]
     knowledge = AuxiliaryDataKnowledge(table.drop_records(targets), num_training_records=60, seed=1)
-    box = BlackBoxKnowledge(generator, 60)
-    model = TargetedMIA(knowledge, table.take(targets), box, seed=1, n_jobs=1)
+    model = TargetedMIA(knowledge, table.take(targets), box(generator, 60), seed=1, n_jobs=1)
     return Audit(model, [SubsetAttack(order=1)], 40, 40, **changes).run(n_jobs=1)
 
 
@@ -293,6 +297,20 @@ def test_questions_that_leave_nothing_to_map_say_so() -> None:
     assert "1 target teaches too little" in unmapped(data=few)
     assert "at least 20 trials" in unmapped(trials={"train": 20, "test": 8})
     assert "knowledge.data: auxiliary" in unmapped(knowledge={"data": "exact"})
+
+
+def test_releases_with_their_mechanism_are_mapped_where_that_is_asked_for(
+    copied: AuditRecord,
+) -> None:
+    unasked, asked = (
+        audited(Bootstrap(), box=WhiteBoxKnowledge, exposure_map=ask).subjects[0]
+        for ask in (None, True)
+    )
+    assert "80 of 80 trials were not kept" in unasked.unmapped
+    assert asked.exposure is not None
+    mine = copied.subjects[0].exposure
+    assert mine is not None
+    pd.testing.assert_frame_equal(asked.exposure.table, mine.table)
 
 
 def test_large_tables_are_mapped_in_part_unless_asked_for_whole(
