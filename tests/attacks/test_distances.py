@@ -17,6 +17,7 @@ from tapas.attacks import (
     MixedDistance,
 )
 from tapas.attacks.tables._mixed_space import MixedSpace
+from tapas.attacks.tables._numeric_parts import NumericParts, minkowski_sums
 from tapas.datasets import DataDescription, TabularDataset, load_sample
 from tapas.errors import ConfigError, SchemaError
 from tapas.threat_models import ObservedMIA
@@ -88,6 +89,20 @@ def test_lp_works_in_blocks_without_changing_its_result(monkeypatch):
     whole = LpDistance(2)(x, y)
     monkeypatch.setattr("tapas.attacks.tables._numeric_parts.ENTRIES_AT_ONCE", 23)
     assert np.array_equal(LpDistance(2)(x, y), whole)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3.5])
+@pytest.mark.parametrize("width", [1, 2, 9, 200])
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_columns_at_once_and_one_by_one_give_the_same_bits(p, width, rows, monkeypatch):
+    rng = np.random.default_rng(width * rows)
+    left, right = (
+        NumericParts(10.0 * rng.normal(size=(30, number)), rng.integers(0, 4, (20, number)))
+        for number in (rows, width)
+    )
+    whole = minkowski_sums(left, right, p)
+    monkeypatch.setattr("tapas.attacks.tables._numeric_parts.ENTRIES_AT_ONCE", 0)
+    assert minkowski_sums(left, right, p).tobytes() == whole.tobytes()
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,11 @@ def _add_numbers(
     weights: NumericWeights | None,
     gappy: bool,
 ) -> None:
+    entries = len(left.numbers) * sums.size
+    # Of a single entry numpy would add the columns in another order.
+    if weights is None and not gappy and sums.size > 1 and entries <= ENTRIES_AT_ONCE:
+        sums += _power(left.numbers[:, :, None] - right.numbers[:, None], p).sum(axis=0)
+        return
     for column in range(len(left.numbers)):
         weight = 1.0 if weights is None else weights.numbers[column]
         if weight == 0:
@@ -165,6 +170,9 @@ def _add_categories(
 def differing_columns(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """In how many columns (first axis) rows of `left` and of `right` have different codes."""
     dtype = np.min_scalar_type(len(left))
+    if left.size * right.shape[1] <= ENTRIES_AT_ONCE:
+        apart = left[:, :, None] != right[:, None]
+        return np.add.reduce(apart.view(np.uint8), axis=0, dtype=dtype)
     counts = np.zeros((left.shape[1], right.shape[1]), dtype=dtype)
     for mine, theirs in zip(left, right, strict=True):
         counts += (mine[:, None] != theirs).view(np.uint8)
@@ -173,5 +181,5 @@ def differing_columns(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def _power(gaps: np.ndarray, p: float) -> np.ndarray:
     if p == 2:
-        return np.square(gaps)
+        return np.square(gaps, out=gaps)
     return np.abs(gaps) if p == 1 else np.abs(gaps) ** p
