@@ -3,7 +3,8 @@
 Run with ``python benchmarks/bench_strength.py FOLDER [--table snake] [--generator NAME ...]
 [--releases 100] [--attacks NAME ...] [--knowledge exact]``, where FOLDER holds ``snake.parquet``
 and ``adult.csv``. Each cell is the mean AUC over 25 vulnerable / 25 random targets, with an
-interval of 95 % over releases. The attack `fitted` reads the fitted mechanism, where that tells how
+interval of 95 % over releases. `untold` is the ensemble that does not know which marginals the
+generator keeps; `fitted` reads the fitted mechanism, where that tells how
 likely it finds records. With exact knowledge all private records but the targets are known, and the
 same in all trials. ``--cost`` measures instead what 1,000 targets and 1,000 trials cost the subset
 attack.
@@ -70,6 +71,9 @@ ATTACKS: dict[str, Callable[[str], AttackDoors]] = {
     "nearness": lambda name: NearnessAttack(label=name),
     "domias": lambda name: DOMIAS(label=name),
     "tree": lambda name: MarginalsAttack(label=name),
+    "untold": lambda name: EnsembleAttack(
+        [SubsetAttack(), NearnessAttack(), MarginalsAttack()], name
+    ),
     "ensemble": lambda name: EnsembleAttack(label=name),
     "fitted": lambda name: LikelihoodAttack(label=name),
 }
