@@ -120,6 +120,7 @@ def test_a_leak_is_the_models_where_the_split_is_fit(moved: float, unfit: bool) 
     said = " ".join(AuditPage(record).words)
     assert ("only this is the model's doing" in said) != unfit
     assert ("cannot be relied on" in said) == unfit
+    assert ("hold for no other records" in AuditPage(record).html()) == unfit
     assert ("this is not chance" in said) != unfit
 
 
@@ -238,6 +239,8 @@ def test_gates_on_a_split_of_easy_members_and_hard_others_decide_nothing(tmp_pat
     page = AuditPage(ungated).html()
     assert "as the two do not come from one distribution, the difference need not be" in page
     assert "whoever sees whether an answer is right gains" not in page
+    assert "in what should be predicted of them, or in how well that fits the inputs" in page
+    assert "“Others as high” and “Risk” hold for no other records" in page
     assert decide(ungated).exit_code == 0
 
 

@@ -70,7 +70,7 @@ def _only_release(setting: Setting) -> tuple[str, str]:
         return "release", "audit the generator, or "
     if setting.goal.kind != "membership":
         return "model", ""
-    return "model", "put canaries into it by fair coins (ModelMIA with coins=True), or "
+    return "model", "put canaries into it by fair coins (goal: canaries, or coins=True), or "
 
 
 def _people(audited: Sequence[Subject]) -> list[str]:

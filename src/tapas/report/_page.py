@@ -154,6 +154,7 @@ class AuditPage(Report):
     def html(self) -> str:
         """Return the page as text."""
         findings, record = self._findings, self.record
+        unfit = {one.own.subject for one in findings.all if one.own.split_is_unfit}
         return render(
             "audit.html.j2",
             record=record,
@@ -182,12 +183,10 @@ class AuditPage(Report):
             exposed=exposed_rows(findings),
             single_records=any(result.target for result in findings.exposed),
             table=result_table(findings),
-            records=records_tables(self._exposed),
+            records=records_tables(self._exposed, unfit),
             people=people_figures(self._people),
             people_tables=people_tables(self._people),
-            performance=performance_tables(
-                record.audited, {one.own.subject for one in findings.all if one.own.split_is_unfit}
-            ),
+            performance=performance_tables(record.audited, unfit),
             leaves=leaves_tables(record.audited),
             leaves_columns=LEAVES_COLUMNS,
             shares=shares_tables(self._shares),

@@ -1,7 +1,7 @@
 """The most exposed records of a release or model, and how slices of its records fare."""
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Real
 
@@ -60,14 +60,17 @@ class RecordsTable:
     shows_nearest: bool
     shows_told: bool
     ranks_members_last: bool
+    split_is_unfit: bool
     rows: tuple[tuple[Cell, ...], ...]
     slice_columns: tuple[str, ...]
     slices: tuple[tuple[Cell, ...], ...]
 
 
-def records_tables(exposed: Iterable[ExposedRecords]) -> list[RecordsTable]:
-    """Return the tables of every subject that tells its records apart."""
-    return [_tables(one, number) for number, one in enumerate(exposed)]
+def records_tables(
+    exposed: Iterable[ExposedRecords], unfit: Collection[str] = ()
+) -> list[RecordsTable]:
+    """Return the tables of every subject that tells its records apart; some are `unfit` splits."""
+    return [_tables(one, number, one.subject in unfit) for number, one in enumerate(exposed)]
 
 
 def records_csv(exposed: Iterable[ExposedRecords]) -> str:
@@ -82,7 +85,7 @@ def records_csv(exposed: Iterable[ExposedRecords]) -> str:
     return csv_text(table, ("subject", "attack"))
 
 
-def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
+def _tables(exposed: ExposedRecords, number: int, unfit: bool) -> RecordsTable:
     # Who it is stands in one column; whether a member, in its own.
     twice = {"record", "source", *_RISK_ENDS, *({"row"} if "id" in exposed.table else ())}
     about = [name for name in exposed.table if name not in {*_TITLES, *twice}]
@@ -100,6 +103,7 @@ def _tables(exposed: ExposedRecords, number: int) -> RecordsTable:
         shows_nearest="agrees_on" in order,
         shows_told="told" in order,
         ranks_members_last=exposed.ranks_members_last,
+        split_is_unfit=unfit,
         rows=_rows(exposed.table.head(MOST_RECORDS), order),
         slice_columns=("Records", "Members", "Others", *(title for title, _, _ in _RATES)),
         slices=tuple(_slice(row) for row in by_slice.to_dict("records")),

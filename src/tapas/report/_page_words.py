@@ -184,6 +184,15 @@ def _more_may_be_told(facts: SummaryFacts) -> str:
     )
 
 
+def _where_sides_differ(findings: Findings, facts: SummaryFacts) -> str:
+    if facts.in_files or not findings.inputs_are_known:
+        return ""
+    return (
+        "They may differ in their inputs, in what should be predicted of them, or in how well that "
+        "fits the inputs, as where labels of one side are noisier. "
+    )
+
+
 def alone_words(findings: Findings) -> str:
     """What can be told of the secrets without what was attacked."""
     best = findings.best
@@ -205,7 +214,8 @@ def _beside_inputs(findings: Findings, best: Finding) -> str:
     gain, gained = between(facts.auc_gain)
     if facts.split_is_unfit:
         return (
-            f"{told}: {UNFIT_SPLIT}, and this split is unfit for an audit. What the attack has "
+            f"{told}: {UNFIT_SPLIT}, and this split is unfit for an audit. "
+            f"{_where_sides_differ(findings, facts)}What the attack has "
             f"beyond that, {gain} ({gained}), cannot be relied on: {_more_may_be_told(facts)}. "
             "Compare with records drawn at random from the same source."
         )

@@ -287,8 +287,8 @@ MEASURES = (
     Measure(
         name="inputs_auc",
         title="AUC of inputs alone",
-        note="What records tell without model or release; 0.5 where members and others are alike. "
-        "Above it, they come from different populations",
+        note="What records, their classes and how well these fit tell without model or release; "
+        "0.5 where members and others are alike. Above it, they come from different populations",
         point=lambda summary: summary.inputs_auc,
         interval=lambda summary, confidence: Worlds.of_inputs(summary).area(confidence),
         chance=0.5,
