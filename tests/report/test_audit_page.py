@@ -328,6 +328,22 @@ def test_bands_of_the_curves_of_many_values_share_the_error():
     assert ": 95 % band" not in page
 
 
+def test_a_leak_that_pairs_are_said_to_find_nine_times_in_ten_is_found_so_often():
+    def played(seed, epsilon):
+        """Randomized response, in 80 pairs of one background each."""
+        rng, labels = np.random.default_rng(seed), np.tile([1, 0], 80)
+        told = labels ^ (rng.random(160) > 1 / (1 + math.exp(-epsilon)))
+        groups = np.arange(160) // 2
+        one = MIAttackSummary(labels, told, told * 1.0, "G", "A", "D", "0", groups=groups)
+        return Findings(record(subject(one)))
+
+    epsilon = smallest_leak(80, confidence=0.975, method="portfolio of pairs")
+    words = " ".join(AuditPage(played(0, 0.0).record).words)
+    assert f"(epsilon {rounded(epsilon)}) would have been found at least nine times in ten" in words
+    findings = [played(seed, epsilon) for seed in range(100)]
+    assert sum(one.shown_by_scores or one.shown_by_certificate for one in findings) >= 85
+
+
 def test_words_follow_the_intervals_that_hold_together_and_say_what_may_be_missed():
     """One of forty attacks that see nothing looks good alone, and is not called a leak."""
     rng = np.random.default_rng(0)
