@@ -73,7 +73,7 @@ class Machines(Executor):
         self.capacity += (until - self.now) * (len(self.free) + len(self.under_way))
         self.now = until
 
-    def wait(self, running: Any, return_when: str) -> tuple[set[Future[Any]], None]:
+    def wait(self, running: Any, seconds: float, return_when: str) -> tuple[set[Future[Any]], None]:
         """Let the clock run until something is done."""
         spent = time.process_time() - self.worked
         self._tick(self.now + spent)
@@ -120,7 +120,9 @@ def main(trials: int, machines: int) -> None:
     _tasks.wait = pool.wait  # type: ignore[assignment]
     with tempfile.TemporaryDirectory() as place:
         folder, start = Path(place) / "run", time.process_time()
-        Audit(game, [attack], 0, trials, keep_data=False).run(folder, pool)
+        (subject,) = Audit(game, [attack], 0, trials, keep_data=False).run(folder, pool).subjects
+        if subject.crashes or subject.trials["test"] != trials:
+            raise SystemExit(f"not all was played: {subject.trials}, {subject.crashes}")
         spent = time.process_time() - start
         size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

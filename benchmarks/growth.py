@@ -2,11 +2,13 @@
 
 Run with ``python benchmarks/growth.py [PICTURE.svg]``. Each line is CPU seconds at doubling sizes
 on one core and the slope of its second half on a log-log scale: 1 is proportional. The picture
-shows all lines. ``--only NAME`` measures one; ``--targets N`` times one reduce of N targets.
+shows all lines. ``--only NAME`` measures one; ``--targets N`` times one reduce of N targets,
+``--memory N`` says what N trials take in memory.
 """
 
 import argparse
 import math
+import resource
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -15,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from tapas.attacks import ClosestDistanceMIA, GroundhogAttack, LiRA
+from tapas.audit import Audit
 from tapas.audit._subject_run import SubjectRun
 from tapas.datasets import TabularDataset, load_sample, most_isolated
 from tapas.engine import Workers
@@ -119,6 +122,18 @@ def columns(number: int) -> float:
     return seconds(lambda: played.observe(GroundhogAttack(), 20))
 
 
+def memory(number: int) -> tuple[float, float]:
+    """Megabytes at the peak of an audit without a folder, and before it."""
+
+    def peak() -> float:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+    played, before = game(load_sample("census", 4_000)), peak()
+    attack = ClosestDistanceMIA(criterion=("threshold", -1.0))
+    Audit(played, [attack], 0, number).run(n_jobs=1)
+    return peak(), before
+
+
 SIZES: dict[str, tuple[Callable[[int], float], Sequence[int]]] = {
     "rows": (rows, [15_625 * 2**k for k in range(7)]),
     "trials": (trials, [2_000 * 2**k for k in range(8)]),
@@ -152,10 +167,15 @@ def main() -> None:
     parser.add_argument("picture", nargs="?")
     parser.add_argument("--only", choices=list(SIZES), nargs="+", default=list(SIZES))
     parser.add_argument("--targets", type=int)
+    parser.add_argument("--memory", type=int, metavar="TRIALS")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     if asked.targets is not None:
         print(f"{asked.targets} targets x 1,000 trials: {targets(asked.targets):.2f} CPU seconds")
+        return
+    if asked.memory is not None:
+        peak, before = memory(asked.memory)
+        print(f"{asked.memory} trials: {peak:.0f} MB at the peak, {before:.0f} before them")
         return
     found = {}
     for name in asked.only:

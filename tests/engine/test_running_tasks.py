@@ -374,3 +374,12 @@ def test_enough_is_enough_but_leaves_no_gap(jobs: int) -> None:
     )
     assert 3 <= len(received) < len(KEYS)
     assert sorted(received) == KEYS[: len(received)]
+
+
+def test_the_simulation_of_many_machines_plays_all_though_some_are_lost() -> None:
+    script = Path(__file__).parents[2] / "benchmarks" / "bench_many_machines.py"
+    command = [sys.executable, str(script), "120", "10"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (again,) = [line for line in done.stdout.splitlines() if "done again" in line]
+    assert int(again.split()[-1]) >= 1
