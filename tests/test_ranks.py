@@ -66,3 +66,15 @@ def test_the_error_of_a_mean_area_is_that_of_leaving_each_trial_out() -> None:
     ]
     expected = 29 / 30 * np.sum((np.array(left) - np.mean(left)) ** 2)
     assert (parts**2).sum() == pytest.approx(expected)
+
+
+def test_the_only_trial_of_a_class_has_an_error_of_its_own() -> None:
+    """It is as far off as its column is from the others."""
+    rng = np.random.default_rng(3)
+    scores, positive = rng.normal(size=(40, 50)), np.zeros((40, 50), dtype=bool)
+    positive[rng.integers(0, 40, 50), np.arange(50)] = True
+    _, parts = mean_auc_influences(scores, positive, np.arange(40))
+    assert np.sqrt((parts**2).sum()) == pytest.approx(np.sqrt(1 / 12 / 50), rel=0.2)
+    area, alone = mean_auc_influences(scores[:, :1], positive[:, :1], np.arange(40))
+    assert 0 < area < 1
+    assert np.sqrt((alone**2).sum()) > 0.95 * np.sqrt(area * (1 - area))

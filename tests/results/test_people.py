@@ -21,7 +21,7 @@ from tapas.results import (
 )
 from tapas.results import exposed_people as exposed
 from tapas.results._mean_area import difference_of_means, mean_area
-from tapas.results._people import mean_over_people
+from tapas.results._people import FEWEST_PEOPLE, mean_over_people
 from tapas.stats import mean_auc_influences
 
 
@@ -281,6 +281,25 @@ def test_means_over_people_cover_their_value_near_one_and_from_few_releases(area
         found = mean_area(mean, parts, 0.95)
         missed += not found.low <= area <= found.high
     assert missed / games <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / games)
+
+
+@pytest.mark.parametrize("people", [FEWEST_PEOPLE, 8, 20])
+@pytest.mark.parametrize("area", [0.5, 0.85])
+def test_means_over_people_cover_their_value_where_a_secret_comes_up_once_or_twice(
+    people: int, area: float
+) -> None:
+    """A value that one in ten has, 40 trials, scores that hang half on the release."""
+    shift, games, missed = np.sqrt(2) * norm.ppf(area), 2000, {0.95: 0, 0.999: 0}
+    for seed in range(games):
+        rng = np.random.default_rng(seed)
+        positive = rng.random((40, people)) < 0.1
+        scores = rng.normal(size=(40, 1)) + rng.normal(size=(40, people))
+        found = mean_auc_influences(scores / np.sqrt(2) + shift * positive, positive, np.arange(40))
+        for level in missed:
+            mean = mean_area(*found, level)
+            missed[level] += not mean.low <= area <= mean.high
+    for level, count in missed.items():
+        assert count / games <= 1 - level + 3 * np.sqrt(level * (1 - level) / games), level
 
 
 def test_learning_that_adds_nothing_is_seldom_said_to_go_on() -> None:

@@ -168,21 +168,33 @@ def mean_auc_influences(
     Guarantees: the sum of squares of the second is the jackknife's variance of the first (exactly,
     where each group is a trial), and the sum of squared differences that of the difference of two
     means over the same trials. It is not too small on average; DeLong's, with all trials in the
-    denominators, is by some hundredths at fifty of a class, which counts far out. Columns of one
-    class only are left out.
+    denominators, is by some hundredths at fifty of a class, which counts far out. A class of one
+    trial in a column says nothing of how that trial varies: it counts as being as far off as the
+    column is from the others, which is not too little on average either; of one column, as far as
+    any trial can be. Columns of one class only are left out.
 
     References
     ----------
     Efron and Stein (1981), The jackknife estimate of variance.
     """
     usable = positive.any(axis=0) & ~positive.all(axis=0)
-    area, inside, outside, off = _offsets(scores[:, usable], positive[:, usable], groups)
+    scores, positive = scores[:, usable], positive[:, usable]
+    area, inside, outside, off = _offsets(scores, positive, groups)
+    belongs = (np.unique(groups)[:, None] == groups).astype(float)
+    alone = _off_alone(area)
     own, other = (
-        part / np.maximum(number - 1, 1)
-        for part, number in zip(off, (inside, outside), strict=True)
+        np.where(number == 1, (belongs @ side) * alone, part / np.maximum(number - 1, 1))
+        for part, number, side in zip(off, (inside, outside), (positive, ~positive), strict=True)
     )
     each = (own + other).mean(axis=1)
     return float(area.mean()), each * np.sqrt((len(each) - 1) / len(each))
+
+
+def _off_alone(area: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far the only trial of a class is taken to be off in each column."""
+    if len(area) < 2:
+        return np.sqrt(area * (1 - area))  # the largest error that a share has
+    return (area - area.mean()) * len(area) / (len(area) - 1)
 
 
 def _offsets(
