@@ -62,6 +62,17 @@ def test_words_say_whether_more_would_help() -> None:
     assert len(forecast[1].replace(",", "").rstrip("0")) <= 2
 
 
+def test_pairs_are_forecast_to_take_more_trials() -> None:
+    rng = np.random.default_rng(0)
+    scores, positive, groups = drawn(rng, 0.8)
+    of_both = {50: scores, 100: scores}
+    pairs = LearningCurve.measured("a", of_both, positive, groups)
+    alone = LearningCurve.measured("a", of_both, positive, np.arange(len(groups)))
+    assert (pairs.paired, alone.paired) == (True, False)
+    assert pairs.trials_to_certify > alone.trials_to_certify
+    assert LearningCurve.from_dict(pairs.to_dict()).trials_to_certify == pairs.trials_to_certify
+
+
 def test_no_number_of_trials_is_told_where_no_leak_is_shown() -> None:
     auc = (Estimate(0.5, 0.47, 0.53), Estimate(0.506, 0.48, 0.53))
     curve = LearningCurve("Subsets", (100, 200), auc, Estimate(0.006, -0.02, 0.03))
