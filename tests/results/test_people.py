@@ -15,6 +15,7 @@ from tapas.results import (
     AuditRecord,
     Gate,
     MIAttackSummary,
+    compare_records,
     constant_scores,
     decide,
     summary_facts,
@@ -300,6 +301,28 @@ def test_means_over_people_cover_their_value_where_a_secret_comes_up_once_or_twi
             missed[level] += not mean.low <= area <= mean.high
     for level, count in missed.items():
         assert count / games <= 1 - level + 3 * np.sqrt(level * (1 - level) / games), level
+
+
+def test_comparisons_rank_trials_without_a_score_below_and_above() -> None:
+    """Ranked below all others, the missing ones make up for what the others tell."""
+    rng, members = np.random.default_rng(0), np.tile([True, False], 100)
+    records = []
+    for silent in (False, True):
+        found = []
+        for number in range(6):
+            scores = rng.normal(size=200) + 0.45 * silent * members
+            scores[members & (np.arange(200) < 40)] = np.nan if silent else 0.0
+            about = {"groups": np.arange(200), "attack_info": "ours", "target_id": f"p{number}"}
+            found.append(MIAttackSummary(members, scores > 0, scores, **about))
+        records.append(record(found))
+    _, mean = mean_over_people(records[1].subjects[0], "ours", 0.95)
+    assert mean.low > 0.5
+    changes = compare_records(records).changes
+    over_people = [change for change in changes if change.kind == "mean"]
+    assert [change.state for change in over_people] == ["worse"]
+    assert all(change.after.value > 0.55 for change in changes if change.kind == "same")
+    (people,) = exposed(records[1])
+    assert max(people.mean.value, 1 - people.mean.value) == pytest.approx(mean.value)
 
 
 def test_learning_that_adds_nothing_is_seldom_said_to_go_on() -> None:

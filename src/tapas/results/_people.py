@@ -185,16 +185,23 @@ def mean_over_people(
     Notes
     -----
     Assumes: independent groups of releases, many of them. Guarantees: an interval of about
-    `confidence` for the mean over these people in other releases (`mean_area`).
+    `confidence` for the mean over these people in other releases (`mean_area`). Where trials have
+    no score, that of whichever way to rank them, and to read the ranks, tells more.
     """
     mine = _by_attack(subject).get(attack, [])
     if not _are_people(mine):
         return None
-    mean, parts = mean_auc_influences(*_stacked(mine), _groups(mine[0]))
-    if len(parts) < 2 or not np.isfinite(parts).all():
+    tables, groups = _ways_of_stacking(mine), _groups(mine[0])
+    found = [mean_auc_influences(*table, groups) for table in tables]
+    if not all(len(parts) > 1 and np.isfinite(parts).all() for _, parts in found):
         return None
     share = min(one.error_share for one in mine)
-    return len(mine), mean_area(mean, parts, shared_confidence(confidence, 1, share))
+    level = shared_confidence(confidence, len(found), share)
+    means = [mean_area(mean, parts, level) for mean, parts in found]
+    if len(means) == 1:
+        return len(mine), means[0]
+    ends = [(one.value, one.low, one.high) for one in (mean.turned_up(0.5) for mean in means)]
+    return len(mine), Estimate(*map(max, zip(*ends, strict=True)))
 
 
 def _by_attack(subject: AuditedSubject) -> dict[str, list[BinaryLabelInferenceAttackSummary]]:
