@@ -52,9 +52,10 @@ class LearningCurve:
         """The curve from scores of test trials, (trials, targets), by number of training ones."""
         trials = tuple(sorted(scores))
         found = [mean_auc_influences(scores[number], positive, groups) for number in trials]
-        (before, earlier), (after, later) = found[-2:]
-        auc = tuple(mean_area(mean, parts, _LEVEL) for mean, parts in found)
-        gain = difference_of_means(after - before, later - earlier, _LEVEL)
+        before, after = found[-2:]
+        auc = tuple(mean_area(*one, _LEVEL) for one in found)
+        more, parts = after.mean - before.mean, after.parts - before.parts
+        gain = difference_of_means(more, parts, after.degrees, _LEVEL)
         kinds = {Dependence.of_groups(column, groups) for column in positive.T}
         return cls(attack, trials, auc, gain, Dependence.PAIRS in kinds)
 
