@@ -70,7 +70,7 @@ def main() -> None:
     for name, kind in kinds.items():
         mine = [rows.index(row) for row in kind]
         groups = second.summaries[0].groups
-        mean, parts = mean_auc_influences(scores[:, mine], members[:, mine], groups)
+        mean, parts, _ = mean_auc_influences(scores[:, mine], members[:, mine], groups)
         off = 1.96 * np.sqrt((parts**2).sum())
         print(f"{name:<10} {mean:.3f} ({mean - off:.3f}-{mean + off:.3f})")
     print(f"{time.process_time() - start:.0f} s CPU")

@@ -58,7 +58,7 @@ def test_trials_that_move_against_each_other_are_not_taken_for_independent() -> 
 def test_the_error_of_a_mean_area_is_that_of_leaving_each_trial_out() -> None:
     rng = np.random.default_rng(4)
     scores, positive = rng.integers(0, 9, (30, 4)).astype(float), rng.random((30, 4)) < 0.4
-    mean, parts = mean_auc_influences(scores, positive, np.arange(30))
+    mean, parts, _ = mean_auc_influences(scores, positive, np.arange(30))
     assert mean == pytest.approx(column_aucs(scores, positive).mean())
     left = [
         column_aucs(np.delete(scores, out, 0), np.delete(positive, out, 0)).mean()
@@ -66,3 +66,16 @@ def test_the_error_of_a_mean_area_is_that_of_leaving_each_trial_out() -> None:
     ]
     expected = 29 / 30 * np.sum((np.array(left) - np.mean(left)) ** 2)
     assert (parts**2).sum() == pytest.approx(expected)
+
+
+def test_the_only_trial_of_a_class_has_an_error_of_its_own() -> None:
+    """It is as far off as its column is from the others."""
+    rng = np.random.default_rng(3)
+    scores, positive = rng.normal(size=(40, 50)), np.zeros((40, 50), dtype=bool)
+    positive[rng.integers(0, 40, 50), np.arange(50)] = True
+    _, parts, _ = mean_auc_influences(scores, positive, np.arange(40))
+    assert np.sqrt((parts**2).sum()) == pytest.approx(np.sqrt(1 / 12 / 50), rel=0.2)
+    area, alone, degrees = mean_auc_influences(scores[:, :1], positive[:, :1], np.arange(40))
+    assert 0 < area < 1
+    assert degrees == 1
+    assert np.sqrt((alone**2).sum()) > 0.95 * np.sqrt(area * (1 - area))

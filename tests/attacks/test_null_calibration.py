@@ -79,8 +79,8 @@ def misses(record: AuditRecord) -> dict[str, bool]:
         scores = np.stack([np.asarray(one.scores, dtype=float) for one in mine], axis=1)
         members = np.stack([one.labels.astype(bool) for one in mine], axis=1)
         assert mine[0].groups is not None
-        mean, parts = mean_auc_influences(scores, members, mine[0].groups)
-        found[attack] = abs(mean - 0.5) > t.ppf(0.975, len(parts) - 1) * np.sqrt((parts**2).sum())
+        mean, parts, degrees = mean_auc_influences(scores, members, mine[0].groups)
+        found[attack] = abs(mean - 0.5) > t.ppf(0.975, degrees) * np.sqrt((parts**2).sum())
     return found
 
 

@@ -304,8 +304,8 @@ def _mean_misses(mine: list[BinaryLabelInferenceAttackSummary], confidence: floa
     members = np.stack([one.labels.astype(bool) for one in mine], axis=1)
     of_both = members.any(axis=0) & ~members.all(axis=0)  # a rare value may never have been drawn
     groups = mine[0].groups if mine[0].groups is not None else np.arange(len(scores))
-    mean, parts = mean_auc_influences(scores[:, of_both], members[:, of_both], groups)
-    reach = t.ppf((1 + confidence) / 2, len(parts) - 1) * np.sqrt((parts**2).sum())
+    mean, parts, degrees = mean_auc_influences(scores[:, of_both], members[:, of_both], groups)
+    reach = t.ppf((1 + confidence) / 2, degrees) * np.sqrt((parts**2).sum())
     assert np.isfinite(reach)
     return bool(abs(mean - 0.5) > reach + 1e-12)
 

@@ -461,5 +461,6 @@ def test_a_forecast_says_fits_hours_and_error_bars() -> None:
     # The standard error of an AUC of one half is the root of (n + m + 1) / (12 n m).
     assert told.auc_error == pytest.approx(1.96 * np.sqrt(401 / 12) / 200, rel=0.05)
     assert told.smallest_auc > 0.5 + told.auc_error
+    assert told.paired
     few = replace(audit, num_test=2).forecast()
     assert (few.auc_error, few.smallest_auc) == (None, None)

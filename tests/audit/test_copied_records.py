@@ -284,6 +284,9 @@ def test_a_limit_on_copies_counts_near_ones_beyond_chance() -> None:
         for limit in (least - 1, least, 14, 15)
     }
     assert list(states.values()) == ["fail", "inconclusive", "inconclusive", "pass"]
+    (open_still,) = decide(record, [Gate("copied_records", 14)]).outcomes
+    counted = f"at least {least} of them count, word for word or near beyond chance"
+    assert f"{counted}, and no more than 15: limit 14" in open_still.words
 
 
 def test_near_ones_that_the_holdout_has_too_are_not_counted() -> None:
@@ -386,7 +389,7 @@ def test_a_release_is_written_without_its_copies(
     page = (tmp_path / "released-run" / "report.html").read_text()
     assert "--without-copies fewer.csv" in page
     assert run(["release", *files, *options, "--without-copies", "fewer.csv"]) == 0
-    assert "113 rows of released.csv; 13 copied ones are left out" in capsys.readouterr().out
+    assert "113 rows of released.csv; 13 that equal private records" in capsys.readouterr().out
     left = pd.read_csv("fewer.csv")
     expected = release.data.iloc[:113].reset_index(drop=True)
     assert np.allclose(left[list("abcdef")], expected.to_numpy(dtype=float))

@@ -29,7 +29,7 @@ def test_influences_tell_the_error_of_the_mean_area() -> None:
     found = []
     for seed in range(300):
         scores, positive, groups = drawn(np.random.default_rng(seed), 0.7)
-        mean, parts = mean_auc_influences(scores, positive, groups)
+        mean, parts, _ = mean_auc_influences(scores, positive, groups)
         assert mean == pytest.approx(column_aucs(scores, positive).mean())
         found.append((mean, (parts**2).sum()))
     means, variances = np.array(found).T
@@ -60,6 +60,17 @@ def test_words_say_whether_more_would_help() -> None:
     forecast = re.search(r"about ([0-9,]+) test trials", learns.words("gen"))
     assert forecast is not None
     assert len(forecast[1].replace(",", "").rstrip("0")) <= 2
+
+
+def test_pairs_are_forecast_to_take_more_trials() -> None:
+    rng = np.random.default_rng(0)
+    scores, positive, groups = drawn(rng, 0.8)
+    of_both = {50: scores, 100: scores}
+    pairs = LearningCurve.measured("a", of_both, positive, groups)
+    alone = LearningCurve.measured("a", of_both, positive, np.arange(len(groups)))
+    assert (pairs.paired, alone.paired) == (True, False)
+    assert pairs.trials_to_certify > alone.trials_to_certify
+    assert LearningCurve.from_dict(pairs.to_dict()).trials_to_certify == pairs.trials_to_certify
 
 
 def test_no_number_of_trials_is_told_where_no_leak_is_shown() -> None:

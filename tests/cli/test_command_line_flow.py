@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -18,7 +19,7 @@ import yaml
 from tapas.cli._main import run
 from tapas.datasets import load_sample
 from tapas.results import AuditRecord, decide
-from tapas.stats import one_run_epsilon
+from tapas.stats import one_run_epsilon, runs_needed
 
 ROWS = 160
 
@@ -303,6 +304,23 @@ def test_plan_counts_trials_and_time(place: Path, capsys: pytest.CaptureFixture[
     assert "epsilon 0.5" in out
     assert "plays 40 test trials" in out
     assert "one trial takes about" in out
+
+
+def test_plans_of_pairs_ask_for_more_trials(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = {}
+    for pairs in (True, False):
+        goal = {"membership": {"pairs": pairs}}
+        path = audit_file(place, goal=goal, claim={"epsilon": 0.5})
+        assert run(["plan", str(path)]) == 0
+        out = capsys.readouterr().out
+        asked[pairs] = [int(n.replace(",", "")) for n in re.findall(r"([0-9,]+) trials,", out)]
+        assert ("in pairs of one background" in out) == pairs
+        method = "portfolio of pairs" if pairs else "portfolio"
+        rates = (1.0, 0.0), (0.9, 0.01), (0.5, 0.01), (0.6, 0.3)
+        assert asked[pairs] == [2 * runs_needed(*one, 0.5, method=method) for one in rates]
+    assert all(more > fewer for more, fewer in zip(asked[True], asked[False], strict=True))
 
 
 def test_plans_of_canaries_are_about_their_number(

@@ -15,6 +15,7 @@ from tapas.results import (
     AuditRecord,
     Gate,
     MIAttackSummary,
+    compare_records,
     constant_scores,
     decide,
     summary_facts,
@@ -277,10 +278,50 @@ def test_means_over_people_cover_their_value_near_one_and_from_few_releases(area
     for _ in range(games):
         positive = rng.permuted(np.arange(releases * 5).reshape(releases, 5) % 2 == 0, axis=0)
         scores = rng.normal(size=positive.shape) + shift * positive
-        mean, parts = mean_auc_influences(scores, positive, np.arange(releases))
-        found = mean_area(mean, parts, 0.95)
+        found = mean_area(*mean_auc_influences(scores, positive, np.arange(releases)), 0.95)
         missed += not found.low <= area <= found.high
     assert missed / games <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / games)
+
+
+@pytest.mark.parametrize("people", [4, 8, 20])
+@pytest.mark.parametrize("area", [0.5, 0.85])
+def test_means_over_people_cover_their_value_where_a_secret_comes_up_once_or_twice(
+    people: int, area: float
+) -> None:
+    """A value that one in ten has, 40 trials, scores that hang half on the release."""
+    shift, games, missed = np.sqrt(2) * norm.ppf(area), 2000, {0.95: 0, 0.999: 0}
+    for seed in range(games):
+        rng = np.random.default_rng(seed)
+        positive = rng.random((40, people)) < 0.1
+        scores = rng.normal(size=(40, 1)) + rng.normal(size=(40, people))
+        found = mean_auc_influences(scores / np.sqrt(2) + shift * positive, positive, np.arange(40))
+        for level in missed:
+            mean = mean_area(*found, level)
+            missed[level] += not mean.low <= area <= mean.high
+    for level, count in missed.items():
+        assert count / games <= 1 - level + 3 * np.sqrt(level * (1 - level) / games), level
+
+
+def test_comparisons_rank_trials_without_a_score_below_and_above() -> None:
+    """Ranked below all others, the missing ones make up for what the others tell."""
+    rng, members = np.random.default_rng(0), np.tile([True, False], 100)
+    records = []
+    for silent in (False, True):
+        found = []
+        for number in range(6):
+            scores = rng.normal(size=200) + 0.45 * silent * members
+            scores[members & (np.arange(200) < 40)] = np.nan if silent else 0.0
+            about = {"groups": np.arange(200), "attack_info": "ours", "target_id": f"p{number}"}
+            found.append(MIAttackSummary(members, scores > 0, scores, **about))
+        records.append(record(found))
+    _, mean = mean_over_people(records[1].subjects[0], "ours", 0.95)
+    assert mean.low > 0.5
+    changes = compare_records(records).changes
+    over_people = [change for change in changes if change.kind == "mean"]
+    assert [change.state for change in over_people] == ["worse"]
+    assert all(change.after.value > 0.55 for change in changes if change.kind == "same")
+    (people,) = exposed(records[1])
+    assert max(people.mean.value, 1 - people.mean.value) == pytest.approx(mean.value)
 
 
 def test_learning_that_adds_nothing_is_seldom_said_to_go_on() -> None:
@@ -288,9 +329,9 @@ def test_learning_that_adds_nothing_is_seldom_said_to_go_on() -> None:
     found = 0
     for _ in range(200):
         positive = rng.random((20, 5)) < 0.5
-        parts = [
+        before, after = [
             mean_auc_influences(rng.normal(size=(20, 5)), positive, np.arange(20)) for _ in range(2)
         ]
-        (before, earlier), (after, later) = parts
-        found += difference_of_means(after - before, later - earlier, 0.95).low > 0
+        more, parts = after.mean - before.mean, after.parts - before.parts
+        found += difference_of_means(more, parts, after.degrees, 0.95).low > 0
     assert found <= 5 + 3 * np.sqrt(5)

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from tapas.game import Game
+from tapas.game import Address, Game, TellsSecrets
 from tapas.stats import smallest_area
 
 SECONDS_PER_HOUR = 3600.0
@@ -26,6 +26,9 @@ class Forecast:
         the secret has more than two values, or where too few are judged.
     smallest_auc : float or None
         The AUC that such an interval tells from one half nine times in ten.
+    paired : bool
+        Whether test trials are played in pairs on a background that is drawn: it takes more of
+        them to certify as much.
     """
 
     fits: int
@@ -33,6 +36,7 @@ class Forecast:
     scores: int
     auc_error: float | None
     smallest_auc: float | None
+    paired: bool
 
     @classmethod
     def of(cls, fits: int, seconds_per_fit: float | None, game: Game, scores: int) -> "Forecast":
@@ -46,4 +50,14 @@ class Forecast:
             scores,
             error if known else None,
             found if known and math.isfinite(found) else None,
+            scores > 1 and _plays_pairs(game),
         )
+
+
+def _plays_pairs(game: Game) -> bool:
+    """Whether the first two test trials share what was drawn."""
+    if game.rounds("test") is not None or not isinstance(game, TellsSecrets):
+        return False
+    first = Address(game.seed, "test", 0)
+    groups = [game.secrets_at(first.at(index))[1] for index in (0, 1)]
+    return groups[0] == groups[1]

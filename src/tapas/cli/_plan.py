@@ -19,6 +19,8 @@ _STRENGTHS = {
 _SHARES_RIGHT = (1.0, 0.95, 0.85, 0.75, 0.6)
 _MOST_CANARIES = 20_000
 
+_OF_PAIRS = ", in pairs of one background, of which it takes more than of independent trials"
+
 
 @click.command("plan")
 @click.argument("audit_file", type=click.Path(path_type=Path), required=False, metavar="[FILE]")
@@ -47,7 +49,7 @@ def command(
 
     with foreign_code():
         audit = _audit(audit_file)
-        seconds = _seconds_per_trial(audit, audit_file)
+        seconds, paired = _forecast(audit, audit_file)
     claim = None if audit is None else audit.claim
     if epsilon is None and claim is None:
         if audit is None:
@@ -66,10 +68,9 @@ def command(
         f"Test trials to contradict epsilon {claimed:g}, delta {allowed:g}, at confidence "
         f"{confidence:g}, with chance {power:g}:"
     )
+    method = "portfolio of pairs" if paired else "portfolio"
     for name, (hits, alarms) in strengths.items():
-        runs = runs_needed(
-            hits, alarms, claimed, confidence, power, delta=allowed, method="portfolio"
-        )
+        runs = runs_needed(hits, alarms, claimed, confidence, power, delta=allowed, method=method)
         rates = f"{name} attack (TPR {hits:g}, FPR {alarms:g})"
         click.echo(f"  {rates:<45} {_trials(runs, seconds)}")
     if audit is not None and audit.num_test is not None:
@@ -80,7 +81,7 @@ def command(
         click.echo(f"  one trial takes about {duration(seconds)}; times are for one core")
     click.echo(
         "By the certificate that `tapas run` makes of one attack on one target. Half of the trials "
-        "have the target, half do not; training trials come on top."
+        f"have the target, half do not{_OF_PAIRS * paired}; training trials come on top."
     )
 
 
@@ -145,9 +146,11 @@ def _audit(audit_file: Path | None) -> Any:
     return load_audit(audit_file)
 
 
-def _seconds_per_trial(audit: Any, audit_file: Path | None) -> float | None:
+def _forecast(audit: Any, audit_file: Path | None) -> tuple[float | None, bool]:
+    """Seconds per trial, and whether trials come in pairs."""
     if audit is None or audit_file is None:
-        return None
+        return None, False
     from tapas.cli._carry_out import refuse_problems
 
-    return refuse_problems(audit, audit_file).seconds_per_trial
+    found = refuse_problems(audit, audit_file)
+    return found.seconds_per_trial, audit.forecast(found).paired

@@ -35,5 +35,8 @@ def write_without_copies(
     labelled = not isinstance(frame.index, pd.RangeIndex)
     left = frame.iloc[np.setdiff1d(np.arange(len(frame)), rows)]
     write_text(out, left.to_csv(index=labelled, lineterminator="\n"))
-    click.echo(f"{out}: {len(left):,} rows of {released}; {len(rows):,} copied ones are left out.")
+    click.echo(
+        f"{out}: {len(left):,} rows of {released}; {len(rows):,} that equal private records, but "
+        "for one column at most, are left out."
+    )
     return Reading(index=str(frame.index.name) if labelled and frame.index.name else None)

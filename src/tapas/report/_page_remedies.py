@@ -156,7 +156,7 @@ def fewer_targets(people: Sequence[People]) -> str:
 def rows_to_take_out(copied: int) -> str:
     """The advice to release fewer rows, of which so many are private records."""
     which = (
-        f"that are private records, all {copied:,} in copies.csv,"
+        f"that are private records, or are but for one column (copies.csv lists {copied:,}),"
         if copied
         else "that stand beside the most exposed records (“released_row” in exposure.csv)"
     )
@@ -205,7 +205,7 @@ def first_of_the_map(record: AuditRecord) -> str:
 
 
 def copied_rows(record: AuditRecord) -> int:
-    """How many private records stand out as copied word for word."""
+    """How many private records are listed as copied, or nearly, where they stand out."""
     counted = (one.copies for one in record.audited if one.copies)
     return sum(len(copies.listed) for copies in counted if copies.stands_out)
 

@@ -10,10 +10,11 @@ from tapas.results._audit_record import AuditRecord
 from tapas.results._copies import Copies
 from tapas.results._costs import Cost, costs_between, costs_in_words
 from tapas.results._estimate import Estimate
-from tapas.results._facts import summary_facts
+from tapas.results._facts import SummaryFacts, summary_facts
 from tapas.results._findings import CONFIDENCE, Finding, Findings
 from tapas.results._people import mean_over_people
 from tapas.results._question_changes import question_differences
+from tapas.results._without_score import trials_without_score
 from tapas.stats import clopper_pearson, shared_confidence
 
 __all__ = ["Change", "RecordComparison", "compare_records"]
@@ -42,7 +43,8 @@ class Change:
         Higher is worse for privacy.
     before, after, difference : Estimate
         Intervals hold together over all changes of the comparison. An AUC below one half tells as
-        much as one as far above it: what differs is how far they are from one half.
+        much as one as far above it: what differs is how far they are from one half. Where trials
+        have no score, they rank below or above all others, whichever tells more.
     epsilon_before, epsilon_after : float or None
         Certified lower bounds, each with 95 % confidence on its own; their difference
         bounds nothing.
@@ -277,9 +279,15 @@ def _estimates(pair: _Pair, level: float) -> tuple[str, Estimate, Estimate]:
     if pair.kind == "strongest":
         level = shared_confidence(level, math.prod(len(one.audited) for one in pair.records))
     before, after = (summary_facts(one.summary, confidence=level) for one in (pair.old, pair.new))
-    if before.auc is not None and after.auc is not None:
-        return "auc", before.auc, after.auc
+    areas = _area(before), _area(after)
+    if areas[0] is not None and areas[1] is not None:
+        return "auc", areas[0], areas[1]
     return "accuracy", before.accuracy, after.accuracy
+
+
+def _area(facts: SummaryFacts) -> Estimate | None:
+    """Of whichever way to rank trials without a score tells more, where there are some."""
+    return facts.either_way("auc") if trials_without_score(facts.summary).any() else facts.auc
 
 
 def _compared(pair: _Pair) -> tuple[str, str]:

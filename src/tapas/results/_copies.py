@@ -63,7 +63,8 @@ class Copies:
     def stands_out(self) -> bool:
         """Whether private records are released and others are not, or hardly ever so often.
 
-        That is what is seen, and worth a look; whether chance explains it is another question.
+        That is what is seen, and worth a look: a test of it that shares no error with others errs
+        once in twenty. Whether chance explains it is another question (`Findings.copied`).
         """
         alone = self.members_copied > 0 and self.non_members_copied == 0
         return alone or (self.members_copied > 0 and self._is_rare) or self.near_stands_out
@@ -77,7 +78,7 @@ class Copies:
 
     @property
     def near_stands_out(self) -> bool:
-        """The same of those that are released but for one column."""
+        """The same of those that are released but for one column, by a test as lenient."""
         others = self.non_members_copied + self.non_members_near
         return self.members_near > 0 and (others == 0 or self.near_p_value <= ONCE_IN_TWENTY)
 
@@ -116,14 +117,14 @@ class Copies:
 
     @property
     def names_near(self) -> bool:
-        """Whether hardly any of the near ones can be chance, so that each may be named."""
+        """Whether the holdout lets expect hardly any of the near ones, so that each is named."""
         return self.near_stands_out and 10 * self.near_by_chance <= self.members_near
 
     @property
     def listed(self) -> list[tuple[int, int, str, str]]:
         """Row, released row, differing column and label; word for word first.
 
-        Near ones only where each may be named.
+        Near ones only where the holdout has hardly any.
         """
         labels = self.labels or ("",) * len(self.rows)
         every = zip(self.rows, self.released_rows, self.differs_in, labels, strict=True)

@@ -345,7 +345,10 @@ def _judge_copies(record: AuditRecord, gate: Gate) -> GateOutcome:
     if low > gate.at_most or high <= gate.at_most:
         state: State = "fail" if low > gate.at_most else "pass"
         return GateOutcome(gate, state, low, high, f"{words}; {limit}")
-    least = f"at least {low:g} of them are no chance, and no more than {high:g}"
+    least = (
+        f"at least {low:g} of them count, word for word or near beyond chance, "
+        f"and no more than {high:g}"
+    )
     return GateOutcome(gate, "inconclusive", low, high, f"{words}; {least}: {limit}")
 
 

@@ -9,7 +9,7 @@ import scipy
 
 from tapas.results._estimate import Estimate
 from tapas.results._mean_area import difference_of_means, mean_area
-from tapas.stats import mean_auc_influences, runs_needed
+from tapas.stats import Dependence, mean_auc_influences, runs_needed
 
 __all__ = ["LearningCurve"]
 
@@ -31,12 +31,15 @@ class LearningCurve:
         Of 95 % confidence each.
     gain : Estimate
         What the second half of the training trials added.
+    paired : bool
+        Whether test trials came in pairs of one background.
     """
 
     attack: str
     trials: tuple[int, ...]
     auc: tuple[Estimate, ...]
     gain: Estimate
+    paired: bool = False
 
     @classmethod
     def measured(
@@ -49,10 +52,12 @@ class LearningCurve:
         """The curve from scores of test trials, (trials, targets), by number of training ones."""
         trials = tuple(sorted(scores))
         found = [mean_auc_influences(scores[number], positive, groups) for number in trials]
-        (before, earlier), (after, later) = found[-2:]
-        auc = tuple(mean_area(mean, parts, _LEVEL) for mean, parts in found)
-        gain = difference_of_means(after - before, later - earlier, _LEVEL)
-        return cls(attack, trials, auc, gain)
+        before, after = found[-2:]
+        auc = tuple(mean_area(*one, _LEVEL) for one in found)
+        more, parts = after.mean - before.mean, after.parts - before.parts
+        gain = difference_of_means(more, parts, after.degrees, _LEVEL)
+        kinds = {Dependence.of_groups(column, groups) for column in positive.T}
+        return cls(attack, trials, auc, gain, Dependence.PAIRS in kinds)
 
     @property
     def forecast(self) -> float:
@@ -66,7 +71,8 @@ class LearningCurve:
         rates = scipy.special.ndtr(shift + scipy.special.ndtri(_RATES))
         best = int(np.argmax((rates - _RATES) / np.sqrt(rates * (1 - rates) + 1e-9)))
         hits, alarms = float(rates[best]), float(_RATES[best])
-        return 2 * runs_needed(hits, alarms, 0.0, method="portfolio")
+        method = "portfolio of pairs" if self.paired else "portfolio"
+        return 2 * runs_needed(hits, alarms, 0.0, method=method)
 
     def words(self, subject: str) -> str:
         """What came out, in a sentence or two."""
@@ -99,13 +105,15 @@ class LearningCurve:
             "trials": list(self.trials),
             "auc": [_plain(one) for one in self.auc],
             "gain": _plain(self.gain),
+            "paired": self.paired,
         }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "LearningCurve":
-        """The curve that plain values tell of."""
-        areas = tuple(Estimate(*one) for one in content["auc"])
-        return cls(content["attack"], tuple(content["trials"]), areas, Estimate(*content["gain"]))
+        """The curve that plain values tell of; earlier versions do not say whether of pairs."""
+        areas, gain = tuple(Estimate(*one) for one in content["auc"]), Estimate(*content["gain"])
+        paired = bool(content.get("paired", False))
+        return cls(content["attack"], tuple(content["trials"]), areas, gain, paired)
 
 
 def _two_digits(number: float) -> int:

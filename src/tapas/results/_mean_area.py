@@ -10,8 +10,8 @@ from tapas.results._estimate import Estimate
 __all__ = ["difference_of_means", "mean_area"]
 
 
-def mean_area(mean: float, parts: np.ndarray, confidence: float) -> Estimate:
-    """The mean with an interval, from what each group adds to it (`mean_auc_influences`).
+def mean_area(mean: float, parts: np.ndarray, degrees: int, confidence: float) -> Estimate:
+    """The mean with an interval, from what `mean_auc_influences` says of it.
 
     Notes
     -----
@@ -20,7 +20,7 @@ def mean_area(mean: float, parts: np.ndarray, confidence: float) -> Estimate:
     near 1 as well. Where no group differs from the others, the ends are what independent pairs of
     groups allow, none of which showed anything else.
     """
-    off = _off(parts, confidence)
+    off = _off(parts, degrees, confidence)
     if not 0 < mean < 1 or off == 0:
         room = 1 - (0.5 - confidence / 2) ** (1 / max(1, len(parts) // 2))
         return Estimate(mean, max(0.0, mean - room), min(1.0, mean + room))
@@ -29,12 +29,14 @@ def mean_area(mean: float, parts: np.ndarray, confidence: float) -> Estimate:
     return Estimate(mean, float(low), float(high))
 
 
-def difference_of_means(difference: float, parts: np.ndarray, confidence: float) -> Estimate:
+def difference_of_means(
+    difference: float, parts: np.ndarray, degrees: int, confidence: float
+) -> Estimate:
     """The same of a difference between two means over the same releases."""
-    off = _off(parts, confidence)
+    off = _off(parts, degrees, confidence)
     return Estimate(difference, difference - off, difference + off)
 
 
-def _off(parts: np.ndarray, confidence: float) -> float:
-    reach = float(scipy.special.stdtrit(len(parts) - 1, 0.5 + confidence / 2))
+def _off(parts: np.ndarray, degrees: int, confidence: float) -> float:
+    reach = float(scipy.special.stdtrit(degrees, 0.5 + confidence / 2))
     return reach * math.sqrt(float((parts**2).sum()))

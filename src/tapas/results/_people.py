@@ -48,6 +48,8 @@ class MeanOverPeople:
     value : float
     parts : ndarray
         What each group of releases adds to it.
+    degrees : int
+        Degrees of freedom of these.
     number : int
         How many means share the error: one of each attack on each audited subject.
     share : float
@@ -56,13 +58,14 @@ class MeanOverPeople:
 
     value: float
     parts: np.ndarray
+    degrees: int
     number: int
     share: float
 
     def within(self, confidence: float) -> Estimate:
         """The mean with an interval of this confidence over all attacks, subjects and looks."""
         level = shared_confidence(confidence, self.number, self.share)
-        return mean_area(self.value, self.parts, level)
+        return mean_area(self.value, self.parts, self.degrees, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,16 +188,23 @@ def mean_over_people(
     Notes
     -----
     Assumes: independent groups of releases, many of them. Guarantees: an interval of about
-    `confidence` for the mean over these people in other releases (`mean_area`).
+    `confidence` for the mean over these people in other releases (`mean_area`). Where trials have
+    no score, that of whichever way to rank them, and to read the ranks, tells more.
     """
     mine = _by_attack(subject).get(attack, [])
     if not _are_people(mine):
         return None
-    mean, parts = mean_auc_influences(*_stacked(mine), _groups(mine[0]))
-    if len(parts) < 2 or not np.isfinite(parts).all():
+    tables, groups = _ways_of_stacking(mine), _groups(mine[0])
+    found = [mean_auc_influences(*table, groups) for table in tables]
+    if not all(len(one.parts) > 1 and np.isfinite(one.parts).all() for one in found):
         return None
     share = min(one.error_share for one in mine)
-    return len(mine), mean_area(mean, parts, shared_confidence(confidence, 1, share))
+    level = shared_confidence(confidence, len(found), share)
+    means = [mean_area(*one, level) for one in found]
+    if len(means) == 1:
+        return len(mine), means[0]
+    ends = [(one.value, one.low, one.high) for one in (mean.turned_up(0.5) for mean in means)]
+    return len(mine), Estimate(*map(max, zip(*ends, strict=True)))
 
 
 def _by_attack(subject: AuditedSubject) -> dict[str, list[BinaryLabelInferenceAttackSummary]]:
@@ -250,8 +260,7 @@ def _people(record: AuditRecord, subject: AuditedSubject, confidence: float) -> 
     )
     means = len(tables) * len(record.audited)
     level = shared_confidence(1 - ALPHA, means, share)
-    value, influences = mean_auc_influences(*tables[best], groups)
-    mean = MeanOverPeople(value, influences, means, share)
+    mean = MeanOverPeople(*mean_auc_influences(*tables[best], groups), means, share)
     about = pd.DataFrame(subject.targets or {"target": []})
     parts = _parts(table, about, *tables[best], groups, level)
     own = [name for name in about if not name.startswith(SUBGROUP)]
@@ -289,8 +298,9 @@ def _parts(
     found = []
     for name, value, people in chosen:
         level = shared_confidence(confidence, len(chosen))
-        parts = mean_auc_influences(scores[:, people], positive[:, people], groups)
-        mean = mean_area(*parts, level)
+        mean = mean_area(
+            *mean_auc_influences(scores[:, people], positive[:, people], groups), level
+        )
         found.append((name, value, len(people), mean.value, mean.low, mean.high))
     return pd.DataFrame(found, columns=["slice", "value", "people", "auc", "low", "high"])
 

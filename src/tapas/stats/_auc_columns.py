@@ -1,5 +1,7 @@
 """Standard errors of the areas under many ROC curves at once, over groups of trials."""
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -15,6 +17,14 @@ __all__ = [
 ]
 
 _HALVINGS = 30
+
+
+class MeanAuc(NamedTuple):
+    """A mean AUC over columns, what each group of trials adds to it, and degrees of freedom."""
+
+    mean: float
+    parts: NDArray[np.float64]
+    degrees: int
 
 
 def rank_sum_p_values(
@@ -159,7 +169,7 @@ def hanley_mcneil(
 
 def mean_auc_influences(
     scores: NDArray[np.float64], positive: NDArray[np.bool_], groups: NDArray[np.int_]
-) -> tuple[float, NDArray[np.float64]]:
+) -> MeanAuc:
     """Return the mean AUC over columns, and what each group of trials adds to or takes from it.
 
     Notes
@@ -168,21 +178,36 @@ def mean_auc_influences(
     Guarantees: the sum of squares of the second is the jackknife's variance of the first (exactly,
     where each group is a trial), and the sum of squared differences that of the difference of two
     means over the same trials. It is not too small on average; DeLong's, with all trials in the
-    denominators, is by some hundredths at fifty of a class, which counts far out. Columns of one
-    class only are left out.
+    denominators, is by some hundredths at fifty of a class, which counts far out. A class of one
+    trial in a column says nothing of how that trial varies: it counts as being as far off as the
+    column is from the others, which is not too little on average either; of one column, as far as
+    any trial can be. No more degrees of freedom than there are groups but one, or trials of the
+    rarer class in all columns together. Columns of one class only are left out.
 
     References
     ----------
     Efron and Stein (1981), The jackknife estimate of variance.
     """
     usable = positive.any(axis=0) & ~positive.all(axis=0)
-    area, inside, outside, off = _offsets(scores[:, usable], positive[:, usable], groups)
+    scores, positive = scores[:, usable], positive[:, usable]
+    area, inside, outside, off = _offsets(scores, positive, groups)
+    belongs = (np.unique(groups)[:, None] == groups).astype(float)
+    alone = _off_alone(area)
     own, other = (
-        part / np.maximum(number - 1, 1)
-        for part, number in zip(off, (inside, outside), strict=True)
+        np.where(number == 1, (belongs @ side) * alone, part / np.maximum(number - 1, 1))
+        for part, number, side in zip(off, (inside, outside), (positive, ~positive), strict=True)
     )
     each = (own + other).mean(axis=1)
-    return float(area.mean()), each * np.sqrt((len(each) - 1) / len(each))
+    rarer = int(np.minimum(inside, outside).sum())
+    parts = each * np.sqrt((len(each) - 1) / len(each))
+    return MeanAuc(float(area.mean()), parts, min(len(each) - 1, rarer))
+
+
+def _off_alone(area: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far the only trial of a class is taken to be off in each column."""
+    if len(area) < 2:
+        return np.sqrt(area * (1 - area))  # the largest error that a share has
+    return (area - area.mean()) * len(area) / (len(area) - 1)
 
 
 def _offsets(

@@ -321,7 +321,10 @@ class ObservedMIA(GameThreatModel):
         return pd.DataFrame(found, columns=["released_row", "agrees_on"])
 
     def copied_rows(self) -> list[int]:
-        """Rows of the release without which no more private records are in it than by chance."""
+        """Rows of the release that equal private records, as far as these stand out.
+
+        Without them none do (`Copies.stands_out`), or which ones they are is unsure.
+        """
         kept, model = np.arange(len(self.release)), self
         while (found := model.copies()).stands_out and found.listed:
             # Each is the first row that equals its record: there may be more.
