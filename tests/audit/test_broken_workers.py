@@ -76,6 +76,7 @@ def test_a_worker_that_is_lost_ends_the_run_and_the_next_goes_on(
     with pytest.raises(WorkersError, match="same run goes on") as raised:
         audit().run(tmp_path / "run", Breaks(error))
     assert isinstance(raised.value, BrokenExecutor)
+    assert ("scheduler" in str(raised.value)) == isinstance(error, CancelledError)
     assert raised.value.__cause__ is error
     assert not (tmp_path / "run" / "record.json").exists()
     subject = audit().run(tmp_path / "run").subjects[0]

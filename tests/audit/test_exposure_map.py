@@ -93,12 +93,14 @@ CENSUS = load_sample("census", 500).view(columns=COLUMNS)
 DIFFERENT = np.flatnonzero(~CENSUS.data.duplicated(keep=False)).tolist()
 
 
-def audited(generator: Any, box: Any = BlackBoxKnowledge, **changes: Any) -> AuditRecord:
+def audited(
+    generator: Any, box: Any = BlackBoxKnowledge, folder: Path | None = None, **changes: Any
+) -> AuditRecord:
     table = CENSUS
     targets = DIFFERENT[:20]
     knowledge = AuxiliaryDataKnowledge(table.drop_records(targets), num_training_records=60, seed=1)
     model = TargetedMIA(knowledge, table.take(targets), box(generator, 60), seed=1, n_jobs=1)
-    return Audit(model, [SubsetAttack(order=1)], 40, 40, **changes).run(n_jobs=1)
+    return Audit(model, [SubsetAttack(order=1)], 40, 40, **changes).run(folder, n_jobs=1)
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +230,31 @@ def test_few_releases_that_were_not_kept_are_made_again_unasked(
     assert found.covers["played_again"] == 8
 
 
+def test_releases_that_memory_did_not_hold_are_made_again_for_a_map_that_is_asked_for(
+    copied: AuditRecord, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    held: list[Ledger] = []
+    begin = Ledger.__init__
+    monkeypatch.setattr(Ledger, "__init__", lambda self: (begin(self), held.append(self))[0])
+    monkeypatch.setattr("tapas.game._playing.MOST_HELD", 20_000)
+    unasked, asked = (audited(Bootstrap(), exposure_map=ask).subjects[0] for ask in (None, True))
+    assert sum(ledger.held > 10_000 for ledger in held) == 2, "what is made again is not held"
+    assert unasked.exposure is None
+    assert re.fullmatch(
+        "the releases of [67]. of 80 trials were not kept: `exposure_map=True` plays these again, "
+        "`keep_data=True` keeps any number of releases in a run folder",
+        unasked.unmapped,
+    )
+    mine, theirs = copied.subjects[0].exposure, asked.exposure
+    assert mine is not None
+    assert theirs is not None
+    pd.testing.assert_frame_equal(theirs.table, mine.table)
+    assert 60 <= theirs.covers["played_again"] < 80
+    stored = audited(Bootstrap(), folder=tmp_path / "run", keep_data=True).subjects[0].exposure
+    assert stored is not None
+    assert stored.covers["played_again"] == 0, "what is told helps"
+
+
 def test_trials_that_fail_when_they_are_played_again_are_no_failures_of_the_run() -> None:
     class Failing(Bootstrap):
         """Fails from its 91st run on."""
@@ -306,7 +333,9 @@ def test_releases_with_their_mechanism_are_mapped_where_that_is_asked_for(
         audited(Bootstrap(), box=WhiteBoxKnowledge, exposure_map=ask).subjects[0]
         for ask in (None, True)
     )
-    assert "80 of 80 trials were not kept" in unasked.unmapped
+    assert unasked.unmapped.endswith(
+        "80 of 80 trials were not kept: `exposure_map=True` plays these again"
+    )
     assert asked.exposure is not None
     mine = copied.subjects[0].exposure
     assert mine is not None

@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import (
     RMIA,
+    BlackBoxMIA,
     CalibratedLossMIA,
     CertaintyMIA,
     LabelOnlyMIA,
@@ -28,7 +29,7 @@ from tapas.cli._main import run
 from tapas.errors import IncompatibleAttackError, SchemaError
 from tapas.metrics import auc
 from tapas.report import AuditPage
-from tapas.results import AuditRecord, MIAttackSummary, unseen_inputs
+from tapas.results import AuditRecord, Gate, MIAttackSummary, decide, unfit_splits, unseen_inputs
 from tapas.threat_models import PredictionsMIA
 
 SIZE = 300
@@ -399,6 +400,22 @@ def test_the_predicted_class_and_its_confidence_are_scores(said: dict[str, np.nd
         PredictionsMIA.from_frame(frame)
 
 
+@pytest.mark.parametrize("share", [0.6, 0.9])
+def test_gates_and_warnings_name_what_was_compared_as_pages_do(share: float) -> None:
+    """The scores tell no more than the classes, of which members have one more often."""
+    rng = np.random.default_rng(0)
+    members = np.arange(2_000) < 1_000
+    labels = (rng.random(2_000) < np.where(members, share, 1 - share)).astype(int)
+    game = PredictionsMIA(np.stack([1 - labels, labels], axis=1), labels, members, seed=0)
+    gate = Gate("auc", 0.51)
+    record = Audit(game, [BlackBoxMIA("gb")], gates=[gate]).run(n_jobs=1)
+    verdict, page = decide(record), AuditPage(record)
+    assert "the classes alone, without the model, reach an AUC" in verdict.outcomes[0].words
+    said = [*page.words, page.html(), verdict.outcomes[0].words, *unfit_splits(record)]
+    assert bool(unfit_splits(record)) == (share == 0.9)
+    assert not [words for words in said if "inputs alone" in words]
+
+
 def test_pages_say_that_the_inputs_were_not_there_to_compare() -> None:
     """A model that was trained on others is surer of easier cases, which members are."""
     rng = np.random.default_rng(0)
@@ -418,6 +435,7 @@ def test_pages_say_that_the_inputs_were_not_there_to_compare() -> None:
     assert "which records were in the training data" in said
     assert "private data" not in page.html()
     assert "AUC of classes alone" in page.html()
+    assert "inputs alone" not in said + page.html()
     (caution,) = unseen_inputs(record)
     assert "is for you to see to" in caution
     assert caution in page.html()

@@ -10,7 +10,17 @@ from tapas.attacks import SubsetAttack
 from tapas.audit._subject_run import SubjectRun
 from tapas.datasets import TabularDataset
 from tapas.errors import TapasError
-from tapas.game import PHASES, Board, Observation, Observer, Phase, Player, Release, TellsMembers
+from tapas.game import (
+    PHASES,
+    Board,
+    Observation,
+    Observer,
+    Phase,
+    Player,
+    Release,
+    StoredLedger,
+    TellsMembers,
+)
 from tapas.results import ExposureMap
 
 __all__ = ["exposure_map"]
@@ -134,13 +144,19 @@ class _Mapping:
 
     def _unkept(self, phase: Phase) -> Iterator[int]:
         """Trials of which the release is no longer there."""
-        setting, ledger = self.player.game.setting, self.player.ledger
-        never = setting.mechanism or setting.identifiers  # more than data, which is not kept
-        return (i for i in self.played[phase] if never or not ledger.has_data(phase, i))
+        has_data = self.player.ledger.has_data
+        return (i for i in self.played[phase] if self._is_more_than_data or not has_data(phase, i))
+
+    @property
+    def _is_more_than_data(self) -> bool:
+        """Whether releases cannot be kept as they are."""
+        setting = self.player.game.setting
+        return setting.mechanism or setting.identifiers
 
     def _play_again(self, observer: Observer, phase: Phase, missing: list[int]) -> None:
         """Apart from the run, so that a failure now is none of the trials that were judged."""
-        ledger, again = self.player.ledger, self.player.again(phase, missing, (observer,))
+        ledger = self.player.ledger
+        again = self.player.again(phase, missing, (observer,), keep_data=False)
         for index, words in sorted(again.failures(phase).items()):
             raise _NoMapError(f"{phase} trial {index} failed when it was played again ({words})")
         seen = again.observations(observer.key, phase)
@@ -160,10 +176,18 @@ class _Mapping:
         total = sum(map(len, self.played.values()))
         if missing > MOST_REPLAYED * total:
             raise _NoMapError(
-                f"the releases of {missing:,} of {total:,} trials were not kept: "
-                f"`exposure_map: true` plays these again, `keep_data: true` below trials keeps "
-                f"releases"
+                f"the releases of {missing:,} of {total:,} trials were not kept: {self._remedies()}"
             )
+
+    def _remedies(self) -> str:
+        """How releases that were not kept are mapped; without a run folder, in words of Python."""
+        stored = isinstance(self.player.ledger, StoredLedger)
+        again = f"`exposure_map{': true' if stored else '=True'}` plays these again"
+        if self._is_more_than_data:
+            return again
+        if stored:
+            return f"{again}, `keep_data: true` below trials keeps releases"
+        return f"{again}, `keep_data=True` keeps any number of releases in a run folder"
 
 
 def _of_the_question(run: SubjectRun, asked: bool | None) -> Iterator[str]:

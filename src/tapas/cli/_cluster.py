@@ -1,5 +1,6 @@
 """Dask clusters: connect, see that the workers are fit for the work."""
 
+import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -48,11 +49,27 @@ def connected(address: str, needs: Mapping[str, float]) -> Iterator[Any]:
             f"{address} cannot be reached: {error}. For tls:// name the certificates, as "
             f"docs/trust.md shows"
         ) from error
+    with _told_by_us():
+        try:
+            _survey(client, address, needs)
+            yield client.get_executor(**({"resources": dict(needs)} if needs else {}))
+        finally:
+            client.close()
+
+
+@contextmanager
+def _told_by_us() -> Iterator[None]:
+    """Keep what Dask's client logs off the terminal: what it fails at is raised as well."""
+    log = logging.getLogger("distributed.client")
+    log.addFilter(_nothing)
     try:
-        _survey(client, address, needs)
-        yield client.get_executor(**({"resources": dict(needs)} if needs else {}))
+        yield
     finally:
-        client.close()
+        log.removeFilter(_nothing)
+
+
+def _nothing(record: logging.LogRecord) -> bool:
+    return False
 
 
 def fitness(dask_worker: Any) -> dict[str, Any]:

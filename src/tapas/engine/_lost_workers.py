@@ -19,6 +19,10 @@ _FIRST = (
     + _WHY
 )
 _LATER = "a worker was lost ({}): " + _WHY + ". " + _GOES_ON
+_CANCELLED = (
+    "the work was cancelled where it ran ({}): the scheduler of a cluster is gone, or somebody "
+    "ended the work there. " + _GOES_ON + " with another"
+)
 _REFUSED = "the executor takes no more work ({}). " + _GOES_ON + " with another"
 
 
@@ -33,6 +37,8 @@ def workers_lost(error: Exception, has_answered: bool) -> Exception:
     """What is said of an error in place of an answer: of workers, or itself."""
     if isinstance(error, WorkersError) or not _is_about_workers(error):
         return error
+    if isinstance(error, CancelledError):
+        return WorkersError(_CANCELLED.format(_named(error)))
     return WorkersError((_LATER if has_answered else _FIRST).format(_named(error)))
 
 

@@ -157,9 +157,16 @@ class Player:
         """
         return self._played(phase, count, {one.key: one for one in observers}, whole)
 
-    def again(self, phase: Phase, indices: Sequence[int], observers: Sequence[Observer]) -> Ledger:
+    def again(
+        self,
+        phase: Phase,
+        indices: Sequence[int],
+        observers: Sequence[Observer],
+        *,
+        keep_data: bool | None = None,
+    ) -> Ledger:
         """Play given trials once more, as if nothing were known of them; failures are kept too."""
-        policy = replace(self.policy, max_failures=sys.maxsize, keep_data=None)
+        policy = replace(self.policy, max_failures=sys.maxsize, keep_data=keep_data)
         player = replace(self, ledger=Ledger(), policy=policy)
         player._play(
             phase,

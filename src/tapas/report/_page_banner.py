@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tapas.report._page_words import alone_words, nearly_words
+from tapas.report._page_words import nearly_words
 from tapas.results import (
     UNFIT_SPLIT,
     Findings,
@@ -63,7 +63,7 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         return Banner("open", "Split unfit", f"{unfit}: {nothing}. {no_limits}")
     than = "guessing"
     if findings.best.shared.told_by_inputs:
-        than = alone_words(findings)
+        than = findings.best.shared.alone
     text = f"No attack did reliably better than {than}. {no_limits}"
     if copied:
         return Banner("open", "Not settled", f"{'. '.join(copied)}. {text}")

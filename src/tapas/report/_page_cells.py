@@ -70,7 +70,7 @@ def best_guess_words(finding: Finding) -> str:
     if finding.attribute:
         return "the best guess without the release"
     if finding.is_guessed_from_inputs:
-        return f"best guess from {finding.own.alone[:-1]}"
+        return f"best guess from {finding.own.alone}, without the {finding.own.what}"
     return "guessing"
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tapas.report._page_cells import Cell, epsilon_cell, measure_cell, sortable, target_text
@@ -123,7 +123,16 @@ def result_cells(
 
 def defined(measures: tuple[Measure, ...], findings: Findings) -> list[Measure]:
     """Return the measures that some result has."""
-    return [m for m in measures if any(m.is_defined_for(f.summary) for f in findings.all)]
+    found = [m for m in measures if any(m.is_defined_for(f.summary) for f in findings.all)]
+    return [_entitled(measure, findings) for measure in found]
+
+
+def _entitled(measure: Measure, findings: Findings) -> Measure:
+    """The same, by the word for what is known without the model or release."""
+    known = {one.own.known for one in findings.all if measure.is_defined_for(one.summary)}
+    if measure.name != "inputs_auc" or len(known) > 1:
+        return measure
+    return replace(measure, title=f"AUC of {known.pop()} alone")
 
 
 def guide_entries(findings: Findings) -> list[tuple[str, str]]:

@@ -50,11 +50,11 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
         found.append({"name": "AUC", "value": area, "interval": ends, "note": note})
     if facts.inputs_auc is not None:
         area, ends = between(facts.inputs_auc)
-        name, note = "AUC of inputs alone", f"without the {facts.what}; 0.50: the split is fit"
+        name = f"AUC of {facts.known} alone"
+        note = f"without the {facts.what}; 0.50: the split is fit"
         note = "without the model" if best.attribute else note
-        name = "AUC of records alone" if facts.in_files else name
         if not findings.inputs_are_known:
-            name, note = "AUC of classes alone", "the inputs are not there to compare"
+            note = "the inputs are not there to compare"
         found.append({"name": name, "value": area, "interval": ends, "note": note})
     if facts.tpr_at_low_fpr is not None:
         share, ends = between(facts.tpr_at_low_fpr, share=True)

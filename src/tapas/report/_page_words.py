@@ -193,21 +193,13 @@ def _where_sides_differ(findings: Findings, facts: SummaryFacts) -> str:
     )
 
 
-def alone_words(findings: Findings) -> str:
-    """What can be told of the secrets without what was attacked."""
-    best = findings.best
-    if best is not None and best.own.in_files:
-        return "the records alone"
-    return "the inputs alone" if findings.inputs_are_known else "the classes alone"
-
-
 def _beside_inputs(findings: Findings, best: Finding) -> str:
     """What the inputs alone tell, and what that means for the result."""
     facts = best.shared
     if facts.inputs_auc is None or facts.auc_gain is None:
         return ""
     area, ends = between(facts.inputs_auc)
-    alone = f"T{alone_words(findings)[1:]}, without the {facts.what}"
+    alone = f"T{facts.alone[1:]}, without the {facts.what}"
     told = f"{alone}, reach an AUC of {area} ({ends})"
     if facts.inputs_tell_nothing:
         told = f"{alone}, tell nothing that was found (AUC {area})"
@@ -294,7 +286,7 @@ def _size(findings: Findings) -> str:
         what = best.shared.what
         return f"Neither a leak of the {what} nor its absence can be shown with this split."
     if best.shared.told_by_inputs:
-        than, what = alone_words(findings), best.shared.what
+        than, what = best.shared.alone, best.shared.what
         return f"No attack did reliably better than {than}: no leak of the {what} is shown."
     if findings.copied:
         return (

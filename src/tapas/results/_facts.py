@@ -52,6 +52,8 @@ class SummaryFacts:
         At which `tpr_at_low_fpr` is taken.
     in_files : bool
         Whether it was about released files.
+    inputs_are_known : bool
+        Whether inputs of the records were there to compare, and not classes only.
     """
 
     summary: LabelInferenceAttackSummary
@@ -62,6 +64,7 @@ class SummaryFacts:
     family: str | None
     fpr: float
     in_files: bool = False
+    inputs_are_known: bool = True
     _known: dict[str, Estimate | None] = field(default_factory=dict, repr=False)
 
     def at(self, confidence: float) -> "SummaryFacts":
@@ -74,9 +77,16 @@ class SummaryFacts:
         return "release" if self.in_files else "model"
 
     @property
+    def known(self) -> str:
+        """The word for what is known without it."""
+        if self.in_files:
+            return "records"
+        return "inputs" if self.inputs_are_known else "classes"
+
+    @property
     def alone(self) -> str:
-        """The words for what is known without it."""
-        return f"the {'records' if self.in_files else 'inputs'} alone, without the {self.what},"
+        """The words for guessing from that."""
+        return f"the {self.known} alone"
 
     @property
     def attack(self) -> str:
@@ -331,6 +341,7 @@ def facts_within(
             family=record.family,
             fpr=fpr,
             in_files=subject.copies is not None,
+            inputs_are_known=subject.inputs_are_known,
         )
     return known[key]
 
@@ -345,9 +356,11 @@ def summary_facts(
     family: str | None = None,
     fpr: float = LOW_FPR,
     in_files: bool = False,
+    inputs_are_known: bool = True,
 ) -> SummaryFacts:
     """Facts of one summary."""
-    return SummaryFacts(summary, subject, role, confidence, delta, family, fpr, in_files)
+    where = (subject, role, confidence, delta, family, fpr)
+    return SummaryFacts(summary, *where, in_files, inputs_are_known)
 
 
 def _epsilon(

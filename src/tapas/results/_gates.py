@@ -277,8 +277,8 @@ def _of_inputs(gate: Gate, end: _Ends) -> GateOutcome:
     gained = f"is not surely above {room:g}" if room else "may be chance"
     words = (
         f"{gate_title(gate)} of at least {rounded_down(end.low, 3)} ({end.where}) is above "
-        f"{gate.at_most:g}, but {end.facts.alone} reach an AUC of {alone:.3f}, "
-        f"and what is gained beyond that {gained}"
+        f"{gate.at_most:g}, but {end.facts.alone}, without the {end.facts.what}, reach an "
+        f"AUC of {alone:.3f}, and what is gained beyond that {gained}"
     )
     return GateOutcome(gate, "inconclusive", end.low, end.high, words)
 

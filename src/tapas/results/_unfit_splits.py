@@ -52,9 +52,9 @@ def unfit_words(facts: SummaryFacts) -> str:
     """Why such a split shows neither a leak nor that there is none."""
     alone = math.nan if facts.inputs_auc is None else facts.inputs_auc.value
     return (
-        f"{UNFIT_SPLIT} ({facts.alone} reach an AUC of {rounded(alone)}), so that neither a leak "
-        f"of the {facts.what} nor its absence can be shown. Compare with records drawn at random "
-        f"from the same source"
+        f"{UNFIT_SPLIT} ({facts.alone}, without the {facts.what}, reach an AUC of "
+        f"{rounded(alone)}), so that neither a leak of the {facts.what} nor its absence can be "
+        f"shown. Compare with records drawn at random from the same source"
     )
 
 
