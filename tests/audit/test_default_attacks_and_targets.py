@@ -62,6 +62,13 @@ def test_every_kind_of_audit_has_attacks_of_its_own(name: str) -> None:
     assert STRONGEST[name] in names
 
 
+def test_releases_with_numbers_are_looked_at_by_gaps_too() -> None:
+    numbers = default_attacks(replace(SETTINGS["release"], numbers=True))
+    assert {attack.label for attack in numbers} - {
+        attack.label for attack in default_attacks(SETTINGS["release"])
+    } == {"ClosestDistance(gaps, accuracy)"}
+
+
 @pytest.mark.parametrize(("inputs", "instead"), [("change", "CertaintyMIA"), ("", "BlackBoxMIA")])
 @pytest.mark.parametrize("references", [0, 2, 3])
 def test_models_with_too_few_references_are_asked_without(

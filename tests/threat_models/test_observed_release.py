@@ -19,6 +19,7 @@ from tapas.attacks import (
     LocalNeighbourhoodAttack,
     LocalNeighboursWithReference,
     LossMIA,
+    MixedDistance,
     ProbabilityEstimationAttack,
     RecordEnsembleAttack,
     SinglingOutAttack,
@@ -455,3 +456,16 @@ def test_an_empty_release_gives_nothing_away() -> None:
     game = ObservedMIA(members.empty(), members, others, seed=1)
     for make in (ClosestDistanceMIA, DOMIAS, LocalNeighboursWithReference):
         assert judged(game, make()).auc == 0.5
+
+
+@pytest.mark.parametrize(("kept_back", "leaks"), [(0.1, True), (0.0, False)])
+def test_the_default_attacks_see_that_what_was_nearest_is_missing(
+    kept_back: float, leaks: bool
+) -> None:
+    """A tenth of the rows, nearest by gaps of numbers; whether numbers are equal tells nothing."""
+    private, holdout, drawn = pools("clinic", (500, 500, 5000), 0)
+    gaps = MixedDistance(exact=False).nearest(drawn, private)
+    kept = np.flatnonzero(gaps >= np.quantile(gaps, kept_back))[:1000]
+    game = ObservedMIA(private, holdout, drawn.take(kept), seed=0)
+    assert Findings(Audit(game).run(n_jobs=1)).leaks == leaks
+    assert not Findings(Audit(game, [ClosestDistanceMIA()]).run(n_jobs=1)).leaks

@@ -21,6 +21,7 @@ from tapas.attacks import (
     LinkabilityAttack,
     LiRA,
     LossMIA,
+    MixedDistance,
     PropertyClassifier,
     ReconstructionAttack,
     RecordEnsembleAttack,
@@ -76,6 +77,12 @@ def _predictor() -> Attack:
     return SyntheticPredictorAttack(RandomForestClassifier(100), "accuracy", "Predictor")
 
 
+def _closest(setting: Setting) -> list[Attack]:
+    """Also by gaps of numbers alone: records near private ones may be missing, not only there."""
+    by_gaps = [ClosestDistanceMIA(MixedDistance(exact=False))] if setting.numbers else []
+    return [ClosestDistanceMIA(), *by_gaps]
+
+
 def _usual(setting: Setting) -> list[Attack]:
     kind = setting.goal.kind
     if setting.release == "model":
@@ -86,7 +93,7 @@ def _usual(setting: Setting) -> list[Attack]:
         return [ClosestDistanceAIA(), _predictor()]
     if setting.test == 1:
         guideline = [SinglingOutAttack(), LinkabilityAttack(), InferenceAttack()]
-        return [RecordEnsembleAttack(), ClosestDistanceMIA(), DOMIAS(), *guideline]
+        return [RecordEnsembleAttack(), *_closest(setting), DOMIAS(), *guideline]
     if setting.training == 0:
         attribute = ClosestDistanceAIA(criterion=("threshold", 0.5))
         return [ClosestDistanceMIA(criterion=("threshold", 0)), attribute]

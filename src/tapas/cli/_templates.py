@@ -50,7 +50,9 @@ def audit_text(
         earlier = quoted(f"{default_folder(output).name}/exposure-map.csv")
         return _GENERATOR.format(**about, map=earlier)
     if kind == "files":
-        return _FILES.format(**about, holdout=holdout, released=released)
+        numbers = any(not column.is_coded for column in description.parsed)
+        by_gaps = _BY_GAPS if numbers else ""
+        return _FILES.format(**about, holdout=holdout, released=released, by_gaps=by_gaps)
     predicted = class_column or next(
         (column.name for column in reversed(description.parsed) if column.values is not None),
         columns[-1],
@@ -203,6 +205,11 @@ gates:                        # limits; they act on the ends of intervals
   - {{metric: auc, at_most: 0.6}}
 """
 
+_BY_GAPS = """\
+  - use: ClosestDistanceMIA   # the same by gaps of numbers, equal or not: are near ones missing?
+    parameters: {distance: {use: MixedDistance, parameters: {exact: false}}}
+"""
+
 _FILES = """\
 # An audit of a table that was released, or is about to be, from files alone: nothing is run.
 # Check it with `tapas check`, run it with `tapas run`. Paths are relative to this file.
@@ -225,7 +232,7 @@ release:
 attacks:                      # those that need no more than one release
   - RecordEnsembleAttack      # several looks, weighed on known records: the strongest
   - ClosestDistanceMIA        # looks for the record, or its like
-  - DOMIAS                    # where is the release denser than the population?
+{by_gaps}  - DOMIAS                    # where is the release denser than the population?
   - SinglingOutAttack         # the three risks of the European guideline, as the excess over
   - LinkabilityAttack         # what works against the holdout (the advantage)
   - InferenceAttack

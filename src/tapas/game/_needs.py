@@ -102,6 +102,8 @@ class Setting:
         Whether the model shows decision trees.
     known : (int, int) or None
         How many members and others the attacker knows, where records of one release are judged.
+    numbers : bool
+        Whether these have columns of numbers.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Setting:
     inputs: InputsUse = "change"
     trees: bool = False
     known: tuple[int, int] | None = None
+    numbers: bool = False
 
 
 _FITTING = {

@@ -107,6 +107,7 @@ class ObservedGame(GameDefaults):
             test=1,
             auxiliary=self.reference is not None,
             known=(0, 0) if self.known is None else self.known.of_each_side,
+            numbers=self.candidates.records.table.numbers.shape[1] > 0,
         )
 
     @cached_property

@@ -221,15 +221,20 @@ class MixedDistance(DistanceMetric):
 
     ``sqrt(number of columns that differ + sum_j (x_j - y_j)^2 / s_j^2)``. A missing value equals a
     missing one; its gap to a number is that of the mean. The nearest records are found fast.
+    Numbers that come back are seen best with `exact`, records near which others were made, or
+    taken away, without it.
 
     Parameters
     ----------
     scale : TabularDataset, optional
         Data whose standard deviations are the units; by default the second of two tables, which is
         the release.
+    exact : bool, default True
+        Whether numbers that are not equal count as columns that differ, however near.
     """
 
     scale: TabularDataset | None = None
+    exact: bool = True
 
     def __post_init__(self) -> None:
         _check_scale(self.scale)
@@ -244,12 +249,12 @@ class MixedDistance(DistanceMetric):
         return self._space(y).nearest(x, y)[0][:, 0] if len(y) else np.full(len(x), np.inf)
 
     def _space(self, y: TabularDataset) -> MixedSpace:
-        return MixedSpace.of(y if self.scale is None else self.scale)
+        return MixedSpace.of(y if self.scale is None else self.scale, exact=self.exact)
 
     @property
     def label(self) -> str:
         """Display name."""
-        return "Mixed"
+        return "Mixed" if self.exact else "gaps"
 
 
 @dataclass(frozen=True)
