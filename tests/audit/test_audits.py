@@ -29,6 +29,7 @@ from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import ConfigError
 from tapas.generators import Generator, Raw
 from tapas.results import AuditRecord, Claim, Dependence, Gate, decide
+from tapas.stats import smallest_area
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -462,5 +463,8 @@ def test_a_forecast_says_fits_hours_and_error_bars() -> None:
     assert told.auc_error == pytest.approx(1.96 * np.sqrt(401 / 12) / 200, rel=0.05)
     assert told.smallest_auc > 0.5 + told.auc_error
     assert told.paired
+    some = replace(audit, num_test=40).forecast()
+    assert some.auc_error == smallest_area(20, 20, power=0.5, paired=True) - 0.5
+    assert some.auc_error > 1.96 * np.sqrt(41 / 12) / 20
     few = replace(audit, num_test=2).forecast()
     assert (few.auc_error, few.smallest_auc) == (None, None)

@@ -196,6 +196,20 @@ def test_the_default_certificate_finds_the_smallest_leak_nine_times_in_ten() -> 
     assert 0.82 < found / 150 < 0.97
 
 
+@pytest.mark.parametrize("paired", [True, False])
+def test_the_smallest_area_of_few_trials_is_found_nine_times_in_ten(paired: bool) -> None:
+    area = smallest_area(20, 20, paired=paired)
+    rng, shift = np.random.default_rng(0), np.sqrt(2) * reference.norm.ppf(area)
+    found = 0
+    for _ in range(1000):
+        scores = rng.normal(shift, 1, 20), rng.normal(size=20)
+        found += auc_interval(*scores, paired=paired).low > 0.5
+    assert abs(found / 1000 - 0.9) < 3 * np.sqrt(0.09 / 1000) + 0.02
+    assert smallest_area(20, 20) < smallest_area(20, 20, paired=True)
+    assert smallest_area(100, 100) == smallest_area(100, 100, paired=True)
+    assert smallest_area(5, 5, paired=True) == math.inf
+
+
 def test_the_smallest_area_is_found_nine_times_in_ten() -> None:
     area = smallest_area(150, 300)
     rng, shift = np.random.default_rng(0), np.sqrt(2) * reference.norm.ppf(area)

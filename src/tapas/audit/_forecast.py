@@ -28,7 +28,7 @@ class Forecast:
         The AUC that such an interval tells from one half nine times in ten.
     paired : bool
         Whether test trials are played in pairs on a background that is drawn: it takes more of
-        them to certify as much.
+        them to certify as much, and of few of them to know an AUC as well.
     """
 
     fits: int
@@ -41,8 +41,9 @@ class Forecast:
     @classmethod
     def of(cls, fits: int, seconds_per_fit: float | None, game: Game, scores: int) -> "Forecast":
         """Where half of the scores are those of members, as nearly everywhere."""
-        half = scores // 2
-        error, found = smallest_area(half, half, power=0.5) - 0.5, smallest_area(half, half)
+        half, paired = scores // 2, scores > 1 and _plays_pairs(game)
+        error = smallest_area(half, half, power=0.5, paired=paired) - 0.5
+        found = smallest_area(half, half, paired=paired)
         known = game.goal.is_binary and math.isfinite(error)
         return cls(
             fits,
@@ -50,7 +51,7 @@ class Forecast:
             scores,
             error if known else None,
             found if known and math.isfinite(found) else None,
-            scores > 1 and _plays_pairs(game),
+            paired,
         )
 
 

@@ -14,7 +14,7 @@ __all__ = ["auc_interval"]
 
 FloatArray = NDArray[np.float64]
 
-_FEW = 50
+FEW = 50
 _FEW_MISSING = 5
 _GRID = 2001
 
@@ -67,7 +67,7 @@ def auc_interval(
     above, below = placements(ones, zeros)
     value, fewest = float(above.mean()), min(ones.size, zeros.size)
     careful = _as_share(value, fewest / 2 if paired else fewest, alpha)
-    if fewest < _FEW or not 0 < value < 1:
+    if fewest < FEW or not 0 < value < 1:
         return careful
     if paired:
         variance = float((above + below).var(ddof=1) / ones.size)

@@ -9,6 +9,7 @@ import scipy
 
 from tapas._validate import check_choice, check_probability
 from tapas.errors import StatisticsError
+from tapas.stats._auc import FEW
 from tapas.stats._auc_columns import hanley_mcneil
 from tapas.stats._certificate_power import certificate_power
 from tapas.stats._clopper_pearson import epsilon_from_limits
@@ -146,22 +147,36 @@ def _power_of(method: str) -> Callable[..., float]:
 
 
 def smallest_area(
-    positives: int, negatives: int, *, confidence: float = 0.95, power: float = 0.9
+    positives: int,
+    negatives: int,
+    *,
+    confidence: float = 0.95,
+    power: float = 0.9,
+    paired: bool = False,
 ) -> float:
     """Return the AUC above one half that so many scores of either side tell from one half.
 
+    Parameters
+    ----------
+    paired
+        Whether trials are played in pairs of one background.
+
     Notes
     -----
-    Assumes: independent records. Guarantees: about; a two-sided interval (normal, with Hanley and
-    McNeil's error) excludes one half with probability `power` at the value returned, less often
-    below it; infinity where even an AUC of almost 1 would be missed.
+    Assumes: independent records, or pairs that move together no less than independent ones.
+    Guarantees: about; a two-sided interval (normal, with Hanley and McNeil's error; that of a share
+    where `auc_interval` takes this, of few trials) excludes one half with probability `power` at
+    the value returned, less often below it; infinity where even an AUC of almost 1 would be missed.
     """
     check_probability(power, "power", open_interval=True)
-    reach = -scipy.special.ndtri(check_level(confidence) / 2)
+    alpha, fewest = check_level(confidence), min(positives, negatives)
+    reach = -scipy.special.ndtri(alpha / 2)
+    of_few = _least_told(fewest / 2 if paired else fewest, alpha) if fewest < FEW else None
 
     def shown(area: float) -> bool:
         error = math.sqrt(hanley_mcneil(np.array(area), positives, negatives))
-        return bool(scipy.special.ndtr((area - 0.5) / error - reach) >= power)
+        least = 0.5 + reach * error if of_few is None else of_few
+        return bool(scipy.special.ndtr((area - least) / error) >= power)
 
     low, high = 0.5, _LARGEST_AREA
     if min(positives, negatives) < 2 or not shown(high):
@@ -170,3 +185,14 @@ def smallest_area(
         middle = (low + high) / 2
         low, high = (low, middle) if shown(middle) else (middle, high)
     return high
+
+
+def _least_told(num_trials: float, alpha: float) -> float:
+    """The share of so many trials from which on its limits exclude one half."""
+
+    def too_likely(wins: float) -> float:
+        return float(scipy.special.betainc(wins, num_trials - wins + 1, 0.5)) - alpha / 2
+
+    if too_likely(num_trials) >= 0:
+        return math.inf
+    return float(scipy.optimize.brentq(too_likely, num_trials / 2, num_trials)) / num_trials
