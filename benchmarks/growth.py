@@ -1,6 +1,6 @@
 """How time grows: rows, trials, targets, people, reference models, columns; fitted exponents.
 
-Run with ``python benchmarks/growth.py [PICTURE.svg]``. Each line is CPU seconds at doubling sizes
+Run with ``python benchmarks/growth.py [PICTURE.svg]``. Each line is CPU seconds at growing sizes
 on one core and the slope of its second half on a log-log scale: 1 is proportional. The picture
 shows all lines. ``--only NAME`` measures one; ``--targets N`` times one reduce of N targets,
 ``--memory N`` says what N trials take in memory.
@@ -136,7 +136,7 @@ def memory(number: int) -> tuple[float, float]:
 
 SIZES: dict[str, tuple[Callable[[int], float], Sequence[int]]] = {
     "rows": (rows, [15_625 * 2**k for k in range(7)]),
-    "trials": (trials, [2_000 * 2**k for k in range(8)]),
+    "trials": (trials, [15_625 * 4**k for k in range(4)]),
     "targets": (targets, [312, 625, 1_250, 2_500, 5_000, 10_000]),
     "people": (people, [2**k * 50 for k in range(6)]),
     "references": (references, [8, 16, 32, 64, 128, 256]),
