@@ -17,6 +17,7 @@ from tapas.report import AuditPage, ComparisonPage, compare_records
 from tapas.report._page_attacker import READ_PARAMETERS, attacker_words
 from tapas.report._page_numbers import between, bound
 from tapas.report._page_tables import result_table
+from tapas.report._page_tiles import tiles
 from tapas.report._roc_figure import _blocks
 from tapas.results import (
     AIAttackSummary,
@@ -641,8 +642,39 @@ def test_a_split_is_called_unfit_on_strong_evidence_only():
 def test_a_gain_below_zero_is_nobodys_doing():
     words = " ".join(AuditPage(beside_inputs(0.22, 0.0)).words)
     assert "and the attack no more than that (gain −" in words
-    assert "only this is the model's doing" not in words
-    assert "only this is the model's doing" in " ".join(AuditPage(beside_inputs(0.0)).words)
+    assert "doing" not in words
+    words = " ".join(AuditPage(beside_inputs(0.0)).words)
+    assert (
+        "beyond that. This is the model's doing if members and non-members were drawn at random "
+        "from the same source, which no test can prove." in words
+    )
+
+
+def test_where_no_leak_is_shown_nothing_is_said_to_be_the_models_doing():
+    found = beside_inputs(0.0, 0.1)
+    findings = Findings(found)
+    assert not findings.leaks
+    assert findings.best.shared.auc_gain.value > 0
+    words = " ".join(AuditPage(found).words)
+    assert "the attack gains" in words
+    assert "doing" not in words
+
+
+def test_inputs_in_which_nothing_was_found_have_no_figure_that_looks_measured():
+    alone = np.full(600, 0.5)
+    found = record(
+        subject(membership(3.0, trials=600, inputs_alone=alone, dependence="one release"))
+    )
+    page = AuditPage(found)
+    (said,) = (line for line in page.words if "without the model" in line)
+    assert said.startswith(
+        "Nothing was found in the inputs alone, without the model, that tells members and "
+        "non-members apart; the attack gains 0."
+    )
+    assert "beyond guessing" in said
+    (tile,) = (one for one in tiles(Findings(found)) if one["name"] == "AUC of inputs alone")
+    assert (tile["value"], tile["interval"]) == ("none found", "")
+    assert "the split is fit" not in page.html()
 
 
 def test_an_unfit_split_is_told_in_the_headline():

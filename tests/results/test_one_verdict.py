@@ -8,6 +8,7 @@ import pytest
 from tapas.cli._outputs import verdict_values
 from tapas.errors import TapasWarning
 from tapas.report import AuditPage
+from tapas.report._page_banner import banner, verdict_words
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
@@ -224,3 +225,43 @@ def test_where_limits_are_open_the_verdict_says_whether_something_leaks(
     banner = AuditPage(gated).words[0]
     assert banner.startswith("Inconclusive: ")
     assert banner.endswith(said)
+
+
+def test_a_limit_that_is_kept_hides_no_leak() -> None:
+    """An AUC over all records is within the limit where few records are told for certain."""
+    scores = np.random.default_rng(5).normal(size=2000)
+    scores[:20] += 10
+    labels = np.arange(2000) < 1000
+    few = MIAttackSummary(labels, scores > 0, scores, "G", "A", "D", "7", dependence="one release")
+    found = AuditRecord("Audit", {}, "f00", 0, (AuditedSubject("G", "audited", (few,)),))
+    gated = replace(found, gates=(Gate("auc", 0.65),))
+    verdict = decide(gated)
+    assert verdict.state == "pass"
+    said = (
+        "Pass: The gate passed. A leak is found all the same: few records stand out beyond chance "
+        "by the highest scores of an attack."
+    )
+    told = verdict_values(gated, verdict)
+    assert AuditPage(gated).words[0] == told["sentences"][0] == said
+    assert told["leaks"] is True
+    assert banner(Findings(gated), verdict).tone == "open"
+    assert verdict_words({"state": "pass", "leaks": True}) == "pass; leak found"
+
+
+def test_a_limit_that_is_kept_is_all_that_is_said_where_nothing_leaks() -> None:
+    labels = np.tile([1, 0], 200)
+    found = record(np.random.default_rng(3).normal(size=400), labels)
+    gated = replace(found, gates=(Gate("auc", 0.65),))
+    assert AuditPage(gated).words[0] == "Pass: The gate passed."
+    assert verdict_values(gated, decide(gated))["leaks"] is False
+    assert verdict_words({"state": "pass", "leaks": False}) == "pass"
+
+
+def test_what_is_inconclusive_has_the_mark_of_what_is_open_though_something_leaks() -> None:
+    labels = np.tile([1, 0], 200)
+    found = record(np.random.default_rng(3).normal(size=400) + 0.6 * labels, labels)
+    auc = Findings(found).audited[0].shared.auc
+    gated = replace(found, gates=(Gate("auc", (auc.value + auc.high) / 2),))
+    findings, verdict = Findings(gated), decide(gated)
+    assert (findings.leaks, verdict.state) == (True, "inconclusive")
+    assert banner(findings, verdict).tone == "open"

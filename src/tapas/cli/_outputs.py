@@ -53,6 +53,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "state": verdict.state,
         "exit_code": verdict.exit_code,
         "words": verdict.words,
+        "leaks": findings.leaks,
         "sentences": AuditPage(record).words,
         "stopped": record.stopped,
         "claim": None if verdict.claim is None else _claim(verdict.claim),

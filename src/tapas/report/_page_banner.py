@@ -48,10 +48,12 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         text = f"More leaks than the claimed guarantee allows.{more}"
         return Banner("bad", "Claim contradicted", text)
     if verdict.state == "inconclusive":
-        tone = "bad" if findings.leaks else "open"
-        return Banner(tone, f"Inconclusive{with_copies}", f"{words}. {_all_the_same(findings)}")
+        found = _all_the_same(findings) or "No leak is shown for certain."
+        return Banner("open", f"Inconclusive{with_copies}", f"{words}. {found}")
     if verdict.state == "pass":
-        return Banner("open" if copied else "good", f"Pass{with_copies}", f"{words}.")
+        unlimited = copied or (findings.leaks and not findings.found_over_all)
+        text = f"{words}. {_all_the_same(findings)}".rstrip()
+        return Banner("open" if unlimited else "good", f"Pass{with_copies}", text)
     no_limits = _no_limits(findings)
     if findings.leaks:
         return Banner(
@@ -82,9 +84,9 @@ def _shown(findings: Findings) -> list[str]:
 
 
 def _all_the_same(findings: Findings) -> str:
-    """Whether there is a leak, where gates are open."""
+    """That there is a leak, where gates are open or pass."""
     if not findings.leaks:
-        return "No leak is shown for certain."
+        return ""
     found = _shown(findings) or ["More private records stand in the release than chance explains"]
     return f"A leak is found all the same: {found[0][:1].lower()}{found[0][1:]}."
 
@@ -98,8 +100,8 @@ def _no_limits(findings: Findings) -> str:
 
 def verdict_words(entry: Mapping[str, object]) -> str:
     """A verdict of an earlier time; without limits, what was found."""
-    if entry.get("state") != "none":
-        return str(entry.get("state"))
-    leaks = entry.get("leaks")
+    state, leaks = str(entry.get("state")), entry.get("leaks")
+    if state != "none":
+        return f"{state}; leak found" if leaks and state in ("pass", "inconclusive") else state
     found = "" if leaks is None else "; leak found" if leaks else "; no leak shown"
     return f"no limits set{found}"

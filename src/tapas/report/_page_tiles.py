@@ -51,10 +51,12 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
     if facts.inputs_auc is not None:
         area, ends = between(facts.inputs_auc)
         name = f"AUC of {facts.known} alone"
-        note = f"without the {facts.what}; 0.50: the split is fit"
+        note = f"without the {facts.what}; 0.50: no difference of the sides was found"
         note = "without the model" if best.attribute else note
         if not findings.inputs_are_known:
             note = "the inputs are not there to compare"
+        if facts.inputs_tell_nothing:
+            area, ends, note = "none found", "", note.partition("; 0.50")[0]
         found.append({"name": name, "value": area, "interval": ends, "note": note})
     if facts.tpr_at_low_fpr is not None:
         share, ends = between(facts.tpr_at_low_fpr, share=True)

@@ -199,10 +199,10 @@ def _beside_inputs(findings: Findings, best: Finding) -> str:
     if facts.inputs_auc is None or facts.auc_gain is None:
         return ""
     area, ends = between(facts.inputs_auc)
-    alone = f"T{facts.alone[1:]}, without the {facts.what}"
-    told = f"{alone}, reach an AUC of {area} ({ends})"
+    told = f"T{facts.alone[1:]}, without the {facts.what}, reach an AUC of {area} ({ends})"
     if facts.inputs_tell_nothing:
-        told = f"{alone}, tell nothing that was found (AUC {area})"
+        apart = f"“{best.attribute}”" if best.attribute else "members and non-members apart"
+        told = f"Nothing was found in {facts.alone}, without the {facts.what}, that tells {apart}"
     gain, gained = between(facts.auc_gain)
     if facts.split_is_unfit:
         return (
@@ -211,14 +211,9 @@ def _beside_inputs(findings: Findings, best: Finding) -> str:
             f"beyond that, {gain} ({gained}), cannot be relied on: {_more_may_be_told(facts)}. "
             "Compare with records drawn at random from the same source."
         )
-    words = f"{told}; the attack gains {gain} ({gained}) beyond that"
-    if findings.inputs_are_known:
-        words += f", and only this is the {facts.what}'s doing."
-    else:
-        words += (
-            ". This is the model's doing if members and non-members were drawn at random from the "
-            "same source: their inputs are not there to compare."
-        )
+    beyond = "guessing" if facts.inputs_tell_nothing else "that"
+    words = f"{told}; the attack gains {gain} ({gained}) beyond {beyond}"
+    words += _whose_doing(findings, best)
     if facts.auc_gain.value <= 0:
         words = f"{told}, and the attack no more than that (gain {gain}, {gained})."
     if facts.room_of_sides:
@@ -233,6 +228,18 @@ def _beside_inputs(findings: Findings, best: Finding) -> str:
             f"surely above {facts.room_of_sides:g}."
         )
     return words
+
+
+def _whose_doing(findings: Findings, best: Finding) -> str:
+    """On which condition what is gained is a leak; values of attributes are no sides of a split."""
+    facts = best.shared
+    if not findings.shown_by_scores or (best.attribute and not facts.in_files):
+        return "."
+    untold = "" if findings.inputs_are_known else ": their inputs are not there to compare"
+    return (
+        f". This is the {facts.what}'s doing if members and non-members were drawn at random from "
+        f"the same source, which no test can prove{untold}."
+    )
 
 
 def _of_the_surest(finding: Finding) -> str:

@@ -67,7 +67,7 @@ def _line(run: RunState) -> _Line:
         link=f"/{quote(run.name)}/" if run.verdicts else "",
         report=f"/{quote(run.name)}/report.html" if run.verdicts else "",
         tone="bad" if run.state == "none" and last.get("leaks") else _TONES.get(run.state, "open"),
-        state=verdict_words(last) if run.state == "none" else run.state,
+        state=verdict_words(last) if run.state == last.get("state") else run.state,
         finished=moment(last.get("finished")) or "–",
         progress=_progress(run),
         share=100 * run.done / run.total if run.total else 0.0,
