@@ -69,7 +69,7 @@ PUBLIC = {
         People PropertyShares RareColumn
         RecordComparison RunState ScoreTable ShareAnswer SharesTold SummaryFacts TrialFailure
         Verdict append_verdict shares_told
-        as_plain_list
+        as_plain_list beyond_reach
         compare_records constant_scores decide drawn_values_words
         dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title gates_words

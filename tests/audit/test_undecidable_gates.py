@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from tapas.attacks import ClosestDistanceMIA, LossMIA
+from tapas.attacks import ClosestDistanceAIA, ClosestDistanceMIA, LossMIA
 from tapas.audit import Audit, Subject
+from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset, load_sample
 from tapas.generators import Raw
 from tapas.results import FEWEST_PEOPLE, Gate, decide
@@ -15,7 +16,9 @@ from tapas.threat_models import (
     CanaryMIA,
     ExactDataKnowledge,
     ModelMIA,
+    ObservedAIA,
     ObservedMIA,
+    TargetedAIA,
     TargetedMIA,
 )
 
@@ -29,6 +32,10 @@ def of_a_model(coins: bool = False) -> ModelMIA:
     X, y = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
     tree = DecisionTreeClassifier(random_state=0).fit(X[:60], y[:60])
     return ModelMIA(tree, (X[:60], y[:60]), (X[60:], y[60:]), seed=0, coins=coins)
+
+
+def of_model_with_coins() -> ModelMIA:
+    return of_a_model(coins=True)
 
 
 def of_files() -> ObservedMIA:
@@ -46,14 +53,35 @@ def of_canaries() -> CanaryMIA:
     return CanaryMIA(ExactDataKnowledge(part(0, 30)), DATA.get_records(range(30, 38)), RAW, seed=0)
 
 
+def of_values(*distribution: float) -> TargetedAIA:
+    known = AuxiliaryDataKnowledge(
+        DATA.drop_records([0]), auxiliary_split=0.5, num_training_records=20
+    )
+    values = ("general", "surgery", "oncology")[: len(distribution)]
+    return TargetedAIA(
+        known,
+        DATA.get_records([0]),
+        "ward",
+        values,
+        RAW,
+        distribution=distribution,
+        seed=0,
+    )
+
+
+def of_values_in_files() -> ObservedAIA:
+    return ObservedAIA(part(0, 20), part(20, 40), part(40, 60), "ward", seed=0)
+
+
 def part(start: int, end: int) -> TabularDataset:
     return DATA.take(np.arange(start, end))
 
 
-def problems(*games: ModelMIA | ObservedMIA | TargetedMIA, gate: Gate) -> str:
+def problems(*games: GameThreatModel, gate: Gate) -> str:
     subjects = [Subject(game, f"subject {place}") for place, game in enumerate(games)]
-    of_tables = not isinstance(games[0], ModelMIA)
-    attack = ClosestDistanceMIA() if of_tables else LossMIA()
+    about = games[0].game.setting
+    of_tables = ClosestDistanceAIA if about.goal.kind == "attribute" else ClosestDistanceMIA
+    attack = LossMIA() if about.release == "model" else of_tables()
     return "; ".join(Audit(subjects, [attack], 2, 2, gates=[gate]).check().problems)
 
 
@@ -105,3 +133,67 @@ def test_a_generator_beside_a_file_may_exceed_an_epsilon_and_nobody_counts_peopl
 def test_what_is_refused_would_not_have_been_decided(gate: Gate) -> None:
     record = Audit(of_a_model(), [LossMIA()], gates=[gate]).run(n_jobs=1)
     assert [outcome.state for outcome in decide(record).outcomes] == ["inconclusive"]
+
+
+@pytest.mark.parametrize(
+    ("game", "metric", "why", "instead"),
+    [
+        (lambda: of_targets(1), "accuracy_gain", "for guesses of an attribute", "auc"),
+        (lambda: of_targets(1), "auc_gain", "no records of one model or file", "auc"),
+        (lambda: of_targets(1), "accuracy_gap", "no model is audited", "auc"),
+        (lambda: of_targets(1), "accuracy_ratio", "no model is audited", "auc"),
+        (of_files, "accuracy_gap", "no model is audited", "auc"),
+        (of_model_with_coins, "auc_gain", "no records of one model or file", "auc"),
+        (of_a_model, "accuracy_gain", "for guesses of an attribute", "auc"),
+        (lambda: of_values(0.5, 0.5), "accuracy_ratio", "no model is audited", "accuracy_gain"),
+        (lambda: of_values(0.4, 0.3, 0.3), "auc", "a secret of 3 values", "accuracy_gain"),
+        (lambda: of_values(0.4, 0.3, 0.3), "auc_gain", "a secret of 3 values", "accuracy_gain"),
+        (of_values_in_files, "accuracy_gain", "for guesses of an attribute", "advantage"),
+    ],
+)
+def test_what_is_not_defined_is_refused_with_what_is(
+    game, metric: str, why: str, instead: str
+) -> None:
+    said = problems(game(), gate=Gate(metric, 0.1))
+    assert f"a gate on {metric} is not defined" in said
+    assert why in said
+    assert f"limit {instead}" in said
+    assert problems(game(), gate=Gate(instead, 0.6 if instead == "auc" else 0.1)) == ""
+
+
+@pytest.mark.parametrize("metric", ["accuracy_gap", "accuracy_ratio", "auc_gain"])
+def test_what_a_model_tells_may_be_limited(metric: str) -> None:
+    assert problems(of_a_model(), gate=Gate(metric, 0.1)) == ""
+
+
+def test_the_excess_of_files_has_two_outcomes_whatever_the_attribute() -> None:
+    assert problems(of_values_in_files(), gate=Gate("auc", 0.6)) == ""
+
+
+@pytest.mark.parametrize(
+    ("metric", "at_most", "least"),
+    [("auc", 0.4, "0.5"), ("accuracy", 0.3, "0.5"), ("advantage", -0.1, "0")],
+)
+def test_a_limit_below_guessing_is_refused(metric: str, at_most: float, least: str) -> None:
+    said = problems(of_targets(1), gate=Gate(metric, at_most))
+    assert f"of at most {at_most:g} cannot pass" in said
+    assert f"give a limit above {least}" in said
+
+
+def test_a_gain_that_nobody_can_have_is_no_limit() -> None:
+    game, out_of_reach = of_values(0.8, 0.1, 0.1), Gate("accuracy_gain", 0.2)
+    said = problems(game, gate=out_of_reach)
+    assert "cannot fail: the best guess without the release is right in 80%" in said
+    assert problems(game, gate=Gate("accuracy_gain", 0.15)) == ""
+    assert problems(of_values(0.5, 0.5), gate=out_of_reach) == ""
+    record = Audit(game, [ClosestDistanceAIA()], 10, 20, gates=[out_of_reach]).run(n_jobs=1)
+    verdict = decide(record)
+    assert (verdict.state, verdict.exit_code) == ("inconclusive", 6)
+    assert "cannot fail" in verdict.outcomes[0].words
+
+
+def test_a_gate_on_epsilon_is_said_to_pass_never() -> None:
+    audit = Audit(of_targets(1), [ClosestDistanceMIA()], 2, 2, gates=[EPSILON])
+    (caution,) = audit.check().cautions
+    assert "exit code 1 or 6, never 0" in caution
+    assert Audit(of_targets(1), [ClosestDistanceMIA()], 2, 2).check().cautions == ()

@@ -24,7 +24,7 @@ from tapas.audit._run_progress import RunProgress
 from tapas.audit._stopping import Stop, StopEarly, tested_until
 from tapas.audit._subject import Subject
 from tapas.audit._subject_run import SubjectRun
-from tapas.audit._undecidable_gates import undecidable_gates
+from tapas.audit._undecidable_gates import one_sided_gates, undecidable_gates
 from tapas.compat import AttackDoors, GameThreatModel, as_attack
 from tapas.engine import Progress, Workers, log_failure
 from tapas.errors import ConfigError, MechanismError, TapasWarning
@@ -176,7 +176,7 @@ class Audit:
         problems += check_names([subject.label for subject in self.subjects], "subject")
         problems += undecidable_gates(self.gates, self.subjects)
         told: set[str] = set()
-        cautions: list[str] = []
+        cautions = one_sided_gates(self.gates)
         seconds: list[float] = []
         for subject in self.subjects:
             found = check_subject(

@@ -173,7 +173,7 @@ controls: true                # also attack resampled records and independent co
 gates:                        # limits; they act on the ends of intervals
   - {{metric: auc, at_most: 0.75}}
   # - {{metric: tpr_at_fpr, fpr: 0.01, at_most: 0.1}}
-  # - {{metric: epsilon, at_most: 2}}  # fails where more is shown; it cannot pass
+  # - {{metric: epsilon, at_most: 2}}  # fails or stays open: exit 1 or 6, never 0
 """
 
 _MODEL = """\

@@ -42,7 +42,7 @@ from tapas.results._label_inference import (
 )
 from tapas.results._learning import LearningCurve
 from tapas.results._leaves import Leaves
-from tapas.results._limits import Claim, Gate
+from tapas.results._limits import Claim, Gate, beyond_reach
 from tapas.results._measures import (
     ALL_METRICS,
     DEFAULT_METRICS,
@@ -122,6 +122,7 @@ __all__ = [
     "Verdict",
     "append_verdict",
     "as_plain_list",
+    "beyond_reach",
     "compare_records",
     "constant_scores",
     "decide",

@@ -16,7 +16,7 @@ from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
     LabelInferenceAttackSummary,
 )
-from tapas.results._limits import Gate
+from tapas.results._limits import Gate, beyond_reach
 from tapas.results._measures import MEASURES
 from tapas.results._people import exposed_people
 from tapas.results._performance import gap_over_all, ratio_over_all
@@ -179,6 +179,9 @@ def _judge(record: AuditRecord, gate: Gate) -> GateOutcome:
     worst = _deciding(ends, gate)
     if worst.low > gate.at_most and worst.is_of_inputs:
         return _of_inputs(gate, worst)
+    settled = [beyond_reach(gate, end.facts.summary.chance) for end in ends]
+    if all(settled):
+        return _undecided(gate, f"a limit of {gate.at_most:g} cannot fail: {settled[0]}")
     remedy = "" if worst.is_decided(gate) else _remedy(gate, worst, more)
     return _outcome(gate, worst.low, worst.high, worst.where, _hindrance(record), remedy)
 

@@ -7,7 +7,7 @@ from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError
 from tapas.results._measures import GATE_METRICS, MEASURES, OTHER_LIMITS
 
-__all__ = ["Claim", "Gate"]
+__all__ = ["Claim", "Gate", "beyond_reach"]
 
 
 @dataclass(frozen=True)
@@ -82,3 +82,19 @@ class Gate:
         check_probability(self.fpr, "fpr of a gate")
         check_probability(self.above, "above of a gate")
         check_probability(self.confidence, "confidence of a gate", open_interval=True)
+
+
+def beyond_reach(gate: Gate, chance: float | None) -> str:
+    """Why no attack can exceed a limit on `accuracy_gain`; empty where one can.
+
+    `chance` is how often the best guess without the release is right; None where that is estimated.
+    """
+    if gate.metric != "accuracy_gain" or chance is None:
+        return ""
+    room = 1 - chance
+    if gate.at_most < room and not math.isclose(gate.at_most, room):
+        return ""
+    return (
+        f"the best guess without the release is right in {100 * chance:.3g}%, so that nobody gains "
+        f"more than {room:.3g}; give a limit below that"
+    )

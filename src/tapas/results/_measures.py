@@ -110,10 +110,17 @@ class Measure:
 
     def is_defined_for(self, summary: "LabelInferenceAttackSummary") -> bool:
         """Whether summaries of this kind have it."""
-        known = not self.beside_inputs or summary.inputs_alone is not None
-        guessed = summary.secret_kind == "values" or str(summary.sensitive_attribute) != ""
-        known &= guessed or not self.of_attributes
-        return known and summary.secret_kind in self.kinds
+        return self.is_defined_of(
+            summary.secret_kind,
+            of_attribute=str(summary.sensitive_attribute) != "",
+            beside_inputs=summary.inputs_alone is not None,
+        )
+
+    def is_defined_of(self, kind: SecretKind, *, of_attribute: bool, beside_inputs: bool) -> bool:
+        """Whether such secrets have it: of an attribute or not, with what inputs tell or not."""
+        known = beside_inputs or not self.beside_inputs
+        guessed = of_attribute or kind == "values" or not self.of_attributes
+        return known and guessed and kind in self.kinds
 
     def is_shown_for(self, summary: "LabelInferenceAttackSummary") -> bool:
         """Whether the table of a summary has it by default.
