@@ -242,7 +242,7 @@ def _whose_doing(findings: Findings, best: Finding) -> str:
     )
 
 
-def _of_the_surest(finding: Finding) -> str:
+def _of_the_surest(finding: Finding, than: str) -> str:
     top = finding.own.surest
     if top is None:
         return ""
@@ -252,7 +252,7 @@ def _of_the_surest(finding: Finding) -> str:
         else "Private records are missing where scores are highest, and this gives them away."
     )
     return (
-        f"Over all records no attack did reliably better than guessing, but of the {top.size} "
+        f"Over all records no attack did reliably better than {than}, but of the {top.size} "
         f"highest scores of {finding.own.attack} {top.members} are those of private records, where "
         f"{top.expected:.3g} are expected: this is not chance. {what}"
     )
@@ -271,7 +271,7 @@ def _size(findings: Findings) -> str:
         word = strength_words(best.shared)
         return f"{what} is {word}{beyond}: this is not chance{way}{order}."
     if findings.surest is not None:
-        return _of_the_surest(findings.surest)
+        return _of_the_surest(findings.surest, findings.than)
     if findings.shown_of_people:
         return _of_people(findings)
     if findings.shown_by_certificate:
@@ -293,15 +293,20 @@ def _size(findings: Findings) -> str:
         what = best.shared.what
         return f"Neither a leak of the {what} nor its absence can be shown with this split."
     if best.shared.told_by_inputs:
-        than, what = best.shared.alone, best.shared.what
-        return f"No attack did reliably better than {than}: no leak of the {what} is shown."
+        return _no_more_than(findings.than, best.shared.what)
     if findings.copied:
         return (
-            "Over all records no attack did reliably better than guessing: so few copies hardly "
-            f"move an average, and are a leak all the same. {_missed(findings)}"
+            f"Over all records no attack did reliably better than {findings.than}: so few copies "
+            f"hardly move an average, and are a leak all the same. {_missed(findings)}"
         ).rstrip()
+    if findings.nearly is None and findings.than != "guessing":
+        return _no_more_than(findings.than, best.shared.what)
     said = nearly_words(findings) or "No attack did reliably better than guessing."
     return " ".join(part for part in (said, _missed(findings)) if part)
+
+
+def _no_more_than(than: str, what: str) -> str:
+    return f"No attack did reliably better than {than}: no leak of the {what} is shown."
 
 
 def _of_people(findings: Findings) -> str:
