@@ -22,6 +22,7 @@ from tapas.stats import Dependence, smallest_area, smallest_leak
 __all__ = [
     "EITHER_WAY",
     "nearly_words",
+    "picked_words",
     "sentences",
     "strength_measure",
     "strength_words",
@@ -44,7 +45,7 @@ def sentences(findings: Findings) -> list[str]:
         _attacked(findings),
         *_told_by_failures(findings),
         *copies_sentences(findings),
-        _achieved(findings.best, _guessed_from_files(findings)),
+        _achieved(findings, findings.best),
         _beside_inputs(findings, findings.best),
         _size(findings),
         _without_result(findings),
@@ -143,17 +144,17 @@ def _guessed_from_files(findings: Findings) -> str:
     return str(attribute["column"]) if attribute else ""
 
 
-def _achieved(best: Finding, guessed: str) -> str:
-    facts = best.shared
+def _achieved(findings: Findings, best: Finding) -> str:
+    facts, guessed, named = best.shared, _guessed_from_files(findings), _named(findings, best)
     if guessed and facts.advantage is not None and facts.auc is not None:
         (excess, ends), (area, around) = between(facts.advantage, share=True), between(facts.auc)
         return (
-            f"{_named(facts)}, guessed right {excess} more of the records "
+            f"{named}, guessed right {excess} more of the records "
             f"that were used than of the others ({ends}; nothing learnt: 0), with an AUC of {area} "
             f"({around}; nothing learnt: 0.50)."
         )
     right, interval = between(facts.accuracy, share=True)
-    words = _named(facts) + f" against target {best.target}" * bool(best.target)
+    words = named + f" against target {best.target}" * bool(best.target)
     words += f", was right in {right} of its {'trials' if best.target else 'records'} "
     words += f"({interval}; {best_guess_words(best)}: {percent(facts.chance)})"
     if facts.auc is not None:
@@ -167,11 +168,26 @@ def _leaks(facts: SummaryFacts) -> bool:
     return leak(facts)[0] > 0
 
 
-def _named(facts: SummaryFacts) -> str:
+def picked_words(findings: Findings) -> str:
+    """Which result is told first."""
+    best = findings.best
+    if best is None:
+        return ""
+    if best is not findings.farthest:
+        return "as no interval shows a leak, the result whose highest scores chance explains least"
+    return (
+        f"the result whose {strength_measure(best.shared)} is furthest from guessing for certain, "
+        "by that end of its interval which is nearer to guessing"
+    )
+
+
+def _named(findings: Findings, best: Finding) -> str:
     """The result that is told first; none is strong where no leak is shown."""
-    measure = strength_measure(facts)
+    facts, measure = best.shared, strength_measure(best.shared)
     if _leaks(facts):
         return f"The strongest by {measure}, {facts.attack}"
+    if best is findings.surest:
+        return f"The one whose highest scores show a leak, {facts.attack}"
     return f"The one whose {measure} comes nearest to showing a leak, {facts.attack}"
 
 

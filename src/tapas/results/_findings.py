@@ -129,9 +129,17 @@ class Findings:
         return [finding for finding in self.all if finding.own.role != "audited"]
 
     @cached_property
-    def best(self) -> Finding | None:
-        """The audited finding that shows most, if anything ran."""
+    def farthest(self) -> Finding | None:
+        """The audited finding whose interval is furthest from guessing, if anything ran."""
         return max(self.audited, key=lambda finding: finding.strength, default=None)
+
+    @cached_property
+    def best(self) -> Finding | None:
+        """The audited finding that shows most; where no interval shows a leak, by its surest."""
+        found = self.farthest
+        if found is None or found.strength[0] > 0 or self.surest is None:
+            return found
+        return self.surest
 
     @cached_property
     def exposed(self) -> list[Finding]:
