@@ -400,6 +400,14 @@ def exposed_page(place: Path, *options: str) -> tuple[str, str]:
 def test_the_nearest_released_record_stands_beside_the_exposed_one(place: Path) -> None:
     page, table = exposed_page(place)
     assert "Values of records are not shown" in page
+    counts = json.loads((place / "released-run/question.json").read_text())["data"]["records"]
+    assert (
+        f"The attacker knows of {counts['known_members']} records that they were used, and of "
+        f"{counts['known_non_members']} records not, and holds {counts['reference']} records that "
+        f"were not used as the population; judged are {counts['judged_members']} records that were "
+        f"used and {counts['judged_non_members']} that were not." in page
+    )
+    assert "of the records whether they were used" not in page
     assert "Distribution of exposure" in page
     assert "value of" not in page + table
     first = next(csv.DictReader(io.StringIO(table)))

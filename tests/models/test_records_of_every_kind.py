@@ -227,15 +227,31 @@ def test_exposed_records_of_regressors_have_numbers_in_place_of_classes() -> Non
     np.testing.assert_array_equal(about["correct"], near)
     record = Audit(game, [LossMIA()]).run(n_jobs=1)
     (exposed,) = exposed_records(Findings(AuditRecord.from_json(record.to_json())))
-    assert {"true", "predicted", "off_by"} < set(exposed.table)
+    assert "off_by" in exposed.table
+    assert not {"true", "predicted"} & set(exposed.table)
+    assert not {"true", "predicted"} & set(record.audited[0].records)
     assert exposed.per_class.empty
     page = AuditPage(record).html()
     assert "off by" in page
+    assert "Values of records are not shown; " in page
+    shown = Audit(game, [LossMIA()], show_values=True).run(n_jobs=1)
+    (exposed,) = exposed_records(Findings(shown))
+    assert {"true", "predicted", "off_by"} < set(exposed.table)
     assert "Answer with classes only" not in page
     several = np.column_stack([NUMBERS, NUMBERS])
     both = RandomForestRegressor(10).fit(X, several)
     told = ModelMIA(both, (X[INSIDE], several[INSIDE]), (X[~INSIDE], several[~INSIDE]), seed=0)
     assert {"true_0", "off_by_1"} < set(told.judged_records())
+    (subject,) = Audit(told, [LossMIA()]).run(n_jobs=1).audited
+    assert {"off_by_0", "off_by_1"} == {name for name in subject.records if name[-1] in "01"}
+
+
+def test_pages_say_that_the_class_of_each_listed_record_is_shown() -> None:
+    inside, others = (X[INSIDE], Y[INSIDE]), (X[~INSIDE], Y[~INSIDE])
+    game = ModelMIA(FOREST.fit(*inside), inside, others, seed=0)
+    page = AuditPage(Audit(game, [LossMIA()]).run(n_jobs=1)).html()
+    assert "each record shows its class and the one that is predicted, and no other value" in page
+    assert "Values of records are not shown" not in page
 
 
 def test_further_records_of_regressors_are_judged_and_need_numbers() -> None:

@@ -677,6 +677,24 @@ def test_inputs_in_which_nothing_was_found_have_no_figure_that_looks_measured():
     assert "the split is fit" not in page.html()
 
 
+def test_who_does_better_than_guessing_as_the_inputs_may_is_not_said_to_be_guessing():
+    """An AUC above one half for certain, of which the inputs alone tell an uncertain part."""
+    rng = np.random.default_rng(4)
+    labels, noise = np.tile([1, 0], 200), rng.normal(size=400)
+    scores = noise + 0.25 * labels
+    alone = noise + rng.normal(size=400) + 0.3 * labels
+    judged = membership(0, trials=400, scores=scores, inputs_alone=alone, dependence="one release")
+    found = record(subject(judged))
+    findings = Findings(found)
+    facts = findings.best.shared
+    assert facts.auc.low > 0.5
+    assert not facts.told_by_inputs
+    assert not findings.leaks
+    said = " ".join(AuditPage(found).words)
+    assert "better than guessing" not in said
+    assert said.count("No attack did reliably better than the inputs alone tell") == 2
+
+
 def test_an_unfit_split_is_told_in_the_headline():
     assert AuditPage(beside_inputs(1.0, 0.0)).words[0].startswith("Split unfit: Members and")
     assert AuditPage(beside_inputs(0.0, 0.0)).words[0].startswith("No leak shown")

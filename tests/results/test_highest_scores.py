@@ -1,6 +1,7 @@
 """A leak of few records: the highest scores are members', and no AUC shows it."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,15 @@ import pytest
 from tapas.cli._outputs import verdict_values
 from tapas.errors import StatisticsError
 from tapas.report import AuditPage
-from tapas.results import AuditedSubject, AuditRecord, Findings, MIAttackSummary, decide
+from tapas.report._page_tiles import tiles
+from tapas.results import (
+    AuditedSubject,
+    AuditRecord,
+    Findings,
+    MIAttackSummary,
+    decide,
+    exposed_records,
+)
 from tapas.stats import auc_interval, top_scores
 
 
@@ -67,6 +76,30 @@ def test_ten_records_of_a_thousand_are_found_and_told() -> None:
     shown = verdict_values(record, decide(record))["results"][1]["highest_scores"]
     assert shown["size"] == shown["members"] == 10
     assert shown["p_value"] < 0.01
+
+
+def test_one_attack_is_meant_throughout_a_verdict() -> None:
+    """That whose highest scores show the leak, though the AUC of another is further from 0.5."""
+    record = replace(_record(10), question={"release": {}})
+    (subject,) = record.subjects
+    about = {"row": list(range(2000))}
+    record = replace(record, subjects=(replace(subject, records=about),))
+    findings = Findings(record)
+    assert findings.farthest.own.attack != "A1"
+    assert findings.best.own.attack == "A1"
+    page = AuditPage(record)
+    said = " ".join(page.words)
+    assert "The one whose highest scores show a leak, A1, was right in" in said
+    assert "nearest to showing" not in said
+    numbers = {one["name"]: one["value"] for one in tiles(findings)}
+    assert "Accuracy of A1" in numbers
+    found = f"{100 * findings.surest.shared.tpr_at_low_fpr.value:.1f}%"
+    assert numbers["Found at 1% false alarms"] == found != "0.0%"
+    (exposed,) = exposed_records(findings)
+    assert exposed.attack == "A1"
+    html = page.html()
+    assert "the result whose highest scores chance explains least" in html
+    assert "furthest from guessing for certain" not in html
 
 
 def test_ten_of_a_thousand_are_found_every_time_and_by_the_auc_hardly_ever() -> None:

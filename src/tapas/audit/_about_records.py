@@ -1,5 +1,6 @@
 """What an audit keeps about the records that were judged."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +11,8 @@ from tapas.attacks import confidence_without
 from tapas.audit._subject_run import SubjectRun
 from tapas.errors import ConfigError
 from tapas.results import MOST_RECORDS, SUBGROUP, VALUE, LabelInferenceAttackSummary
+
+_NUMBER = re.compile(r"(true|predicted)(_\d+)?")
 
 
 def about_records(
@@ -39,10 +42,17 @@ def about_records(
     if nearest is not None:
         for name in nearest:
             about[name] = _at(top, nearest[name], len(about))
-    if show_values and values is not None:
+    if not show_values:
+        about = about.drop(columns=_numbers(about))
+    elif values is not None:
         for name in values:
             about[f"{VALUE}{name}"] = _at(top, values[name].iloc[top], len(about))
     return about
+
+
+def _numbers(about: pd.DataFrame) -> list[str]:
+    """What a model that predicts numbers should say of records, and says."""
+    return [] if "class" in about else [name for name in about if _NUMBER.fullmatch(name)]
 
 
 def _is_known(found: np.ndarray | None) -> bool:

@@ -44,7 +44,7 @@ from tapas.report._page_tables import (
     result_table,
 )
 from tapas.report._page_tiles import tiles
-from tapas.report._page_words import sentences, strength_measure
+from tapas.report._page_words import picked_words, sentences, strength_measure
 from tapas.results import (
     AuditedSubject,
     AuditRecord,
@@ -175,6 +175,7 @@ class AuditPage(Report):
             history=[(entry, verdict_words(entry)) for entry in self.history or ()],
             num_targets=len({result.target for result in findings.exposed}),
             tiles=tiles(findings),
+            picked=picked_words(findings),
             strongest_by=findings.best and strength_measure(findings.best.shared),
             gates=gate_rows(self._verdict),
             gates_words=gates_words(findings, self._verdict),

@@ -32,7 +32,7 @@ def _words(record: AuditRecord, question: Mapping[str, Any]) -> list[str]:
     if question.get("release"):
         return [
             "The attacker sees the released table, and records of the population.",
-            _known(question["release"]),
+            _known_of_release(question),
             *_guessed((question.get("goal") or {}).get("attribute")),
         ]
     if question.get("predictions"):
@@ -156,6 +156,20 @@ def _fits(record: AuditRecord) -> list[str]:
     train, test = played.pop()
     learnt = f"learnt from {counted(train, 'fit')} of the generator and " if train else ""
     return [f"Attacks {learnt}were judged by {counted(test, 'fit')}."] if test else []
+
+
+def _known_of_release(question: Mapping[str, Any]) -> str:
+    """How many records of each side are known and judged, where the record says."""
+    counts = (question.get("data") or {}).get("records")
+    if not counts:
+        return _known(question["release"])
+    sides = (counts["known_members"], counts["known_non_members"])
+    further = counted(int(counts["reference"]), "record")
+    return (
+        f"{_known({'known': sides})[:-1]}, and holds {further} that were not used as the "
+        f"population; judged are {counted(int(counts['judged_members']), 'record')} that were used "
+        f"and {int(counts['judged_non_members']):,} that were not."
+    )
 
 
 def _known(part: Mapping[str, Any]) -> str:

@@ -63,10 +63,7 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         unfit = f"{UNFIT_SPLIT[:1].upper()}{UNFIT_SPLIT[1:]}"
         nothing = f"neither a leak of the {findings.best.shared.what} nor its absence can be shown"
         return Banner("open", "Split unfit", f"{unfit}: {nothing}. {no_limits}")
-    than = "guessing"
-    if findings.best.shared.told_by_inputs:
-        than = findings.best.shared.alone
-    text = f"No attack did reliably better than {than}. {no_limits}"
+    text = f"No attack did reliably better than {findings.than}. {no_limits}"
     if copied:
         return Banner("open", "Not settled", f"{'. '.join(copied)}. {text}")
     if findings.nearly is not None and not findings.best.shared.told_by_inputs:

@@ -57,6 +57,7 @@ class RecordsTable:
     figure: PageFigure
     risks: PageFigure
     per_class: tuple[tuple[Cell, ...], ...]
+    shows_class: bool
     shows_nearest: bool
     shows_told: bool
     ranks_members_last: bool
@@ -100,6 +101,7 @@ def _tables(exposed: ExposedRecords, number: int, unfit: bool) -> RecordsTable:
         figure=_distribution(exposed, number),
         risks=_risks(exposed, number),
         per_class=_per_class(exposed.per_class, order),
+        shows_class="class" in order,
         shows_nearest="agrees_on" in order,
         shows_told="told" in order,
         ranks_members_last=exposed.ranks_members_last,

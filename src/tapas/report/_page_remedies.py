@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from tapas.results import MOST_RECORDS, AuditRecord, ExposedRecords, Findings, People, leak
+from tapas.results import MOST_RECORDS, AuditRecord, ExposedRecords, Findings, People
 
 __all__ = [
     "CLASSES_ONLY",
@@ -101,11 +101,7 @@ def less_by_heart(model: str) -> dict[str, object] | None:
 
 def strongest_attack(findings: Findings) -> str:
     """The label of the attack by which a leak is shown; empty where nothing ran."""
-    best = findings.best
-    if best is None:
-        return ""
-    told = best if leak(best.shared)[0] > 0 or findings.surest is None else findings.surest
-    return told.own.attack
+    return "" if findings.best is None else findings.best.own.attack
 
 
 def worth_hiding(findings: Findings, shown: object) -> list[str]:

@@ -22,6 +22,7 @@ from tapas.stats import Dependence, smallest_area, smallest_leak
 __all__ = [
     "EITHER_WAY",
     "nearly_words",
+    "picked_words",
     "sentences",
     "strength_measure",
     "strength_words",
@@ -44,7 +45,7 @@ def sentences(findings: Findings) -> list[str]:
         _attacked(findings),
         *_told_by_failures(findings),
         *copies_sentences(findings),
-        _achieved(findings.best, _guessed_from_files(findings)),
+        _achieved(findings, findings.best),
         _beside_inputs(findings, findings.best),
         _size(findings),
         _without_result(findings),
@@ -143,17 +144,17 @@ def _guessed_from_files(findings: Findings) -> str:
     return str(attribute["column"]) if attribute else ""
 
 
-def _achieved(best: Finding, guessed: str) -> str:
-    facts = best.shared
+def _achieved(findings: Findings, best: Finding) -> str:
+    facts, guessed, named = best.shared, _guessed_from_files(findings), _named(findings, best)
     if guessed and facts.advantage is not None and facts.auc is not None:
         (excess, ends), (area, around) = between(facts.advantage, share=True), between(facts.auc)
         return (
-            f"{_named(facts)}, guessed right {excess} more of the records "
+            f"{named}, guessed right {excess} more of the records "
             f"that were used than of the others ({ends}; nothing learnt: 0), with an AUC of {area} "
             f"({around}; nothing learnt: 0.50)."
         )
     right, interval = between(facts.accuracy, share=True)
-    words = _named(facts) + f" against target {best.target}" * bool(best.target)
+    words = named + f" against target {best.target}" * bool(best.target)
     words += f", was right in {right} of its {'trials' if best.target else 'records'} "
     words += f"({interval}; {best_guess_words(best)}: {percent(facts.chance)})"
     if facts.auc is not None:
@@ -167,11 +168,26 @@ def _leaks(facts: SummaryFacts) -> bool:
     return leak(facts)[0] > 0
 
 
-def _named(facts: SummaryFacts) -> str:
+def picked_words(findings: Findings) -> str:
+    """Which result is told first."""
+    best = findings.best
+    if best is None:
+        return ""
+    if best is not findings.farthest:
+        return "as no interval shows a leak, the result whose highest scores chance explains least"
+    return (
+        f"the result whose {strength_measure(best.shared)} is furthest from guessing for certain, "
+        "by that end of its interval which is nearer to guessing"
+    )
+
+
+def _named(findings: Findings, best: Finding) -> str:
     """The result that is told first; none is strong where no leak is shown."""
-    measure = strength_measure(facts)
+    facts, measure = best.shared, strength_measure(best.shared)
     if _leaks(facts):
         return f"The strongest by {measure}, {facts.attack}"
+    if best is findings.surest:
+        return f"The one whose highest scores show a leak, {facts.attack}"
     return f"The one whose {measure} comes nearest to showing a leak, {facts.attack}"
 
 
@@ -242,7 +258,7 @@ def _whose_doing(findings: Findings, best: Finding) -> str:
     )
 
 
-def _of_the_surest(finding: Finding) -> str:
+def _of_the_surest(finding: Finding, than: str) -> str:
     top = finding.own.surest
     if top is None:
         return ""
@@ -252,7 +268,7 @@ def _of_the_surest(finding: Finding) -> str:
         else "Private records are missing where scores are highest, and this gives them away."
     )
     return (
-        f"Over all records no attack did reliably better than guessing, but of the {top.size} "
+        f"Over all records no attack did reliably better than {than}, but of the {top.size} "
         f"highest scores of {finding.own.attack} {top.members} are those of private records, where "
         f"{top.expected:.3g} are expected: this is not chance. {what}"
     )
@@ -271,7 +287,7 @@ def _size(findings: Findings) -> str:
         word = strength_words(best.shared)
         return f"{what} is {word}{beyond}: this is not chance{way}{order}."
     if findings.surest is not None:
-        return _of_the_surest(findings.surest)
+        return _of_the_surest(findings.surest, findings.than)
     if findings.shown_of_people:
         return _of_people(findings)
     if findings.shown_by_certificate:
@@ -293,15 +309,20 @@ def _size(findings: Findings) -> str:
         what = best.shared.what
         return f"Neither a leak of the {what} nor its absence can be shown with this split."
     if best.shared.told_by_inputs:
-        than, what = best.shared.alone, best.shared.what
-        return f"No attack did reliably better than {than}: no leak of the {what} is shown."
+        return _no_more_than(findings.than, best.shared.what)
     if findings.copied:
         return (
-            "Over all records no attack did reliably better than guessing: so few copies hardly "
-            f"move an average, and are a leak all the same. {_missed(findings)}"
+            f"Over all records no attack did reliably better than {findings.than}: so few copies "
+            f"hardly move an average, and are a leak all the same. {_missed(findings)}"
         ).rstrip()
+    if findings.nearly is None and findings.than != "guessing":
+        return _no_more_than(findings.than, best.shared.what)
     said = nearly_words(findings) or "No attack did reliably better than guessing."
     return " ".join(part for part in (said, _missed(findings)) if part)
+
+
+def _no_more_than(than: str, what: str) -> str:
+    return f"No attack did reliably better than {than}: no leak of the {what} is shown."
 
 
 def _of_people(findings: Findings) -> str:

@@ -261,9 +261,10 @@ def _strongest(
 
     Of several subjects only where nothing else can be compared.
     """
-    if first.best is None or later.best is None or first.best.attribute != later.best.attribute:
+    old, new = first.farthest, later.farthest
+    if old is None or new is None or old.attribute != new.attribute:
         return []
-    best = (first.best, later.best)
+    best = (old, new)
     audited = [pair for pair in compared if pair.new.own.role == "audited"]
     several = any(len(findings.record.audited) > 1 for findings in (first, later))
     known = any(pair.kind == "mean" or (pair.old, pair.new) == best for pair in audited)

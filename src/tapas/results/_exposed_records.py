@@ -58,7 +58,9 @@ class ExposedRecords:
 
 def exposed_records(findings: Findings) -> list[ExposedRecords]:
     """Return the exposed records of every audited subject that tells its records apart."""
-    ordered = sorted(findings.audited, key=lambda finding: finding.strength, reverse=True)
+    ordered = sorted(
+        findings.audited, key=lambda one: (one is findings.best, one.strength), reverse=True
+    )
     found = []
     for subject in findings.record.audited:
         mine = (f for f in ordered if f.own.subject == subject.name)

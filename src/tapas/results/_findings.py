@@ -10,6 +10,7 @@ from tapas import stats
 from tapas.results._audit_record import AuditRecord
 from tapas.results._audited_subject import AuditedSubject
 from tapas.results._claims import ClaimOutcome, judge_claim
+from tapas.results._estimate import Estimate
 from tapas.results._facts import (
     SummaryFacts,
     facts_within,
@@ -128,9 +129,17 @@ class Findings:
         return [finding for finding in self.all if finding.own.role != "audited"]
 
     @cached_property
-    def best(self) -> Finding | None:
-        """The audited finding that shows most, if anything ran."""
+    def farthest(self) -> Finding | None:
+        """The audited finding whose interval is furthest from guessing, if anything ran."""
         return max(self.audited, key=lambda finding: finding.strength, default=None)
+
+    @cached_property
+    def best(self) -> Finding | None:
+        """The audited finding that shows most; where no interval shows a leak, by its surest."""
+        found = self.farthest
+        if found is None or found.strength[0] > 0 or self.surest is None:
+            return found
+        return self.surest
 
     @cached_property
     def exposed(self) -> list[Finding]:
@@ -242,6 +251,17 @@ class Findings:
         return "people" if any(_differs(one, CONFIDENCE) for one in self.people) else None
 
     @cached_property
+    def than(self) -> str:
+        """What no attack did reliably better than, where none did.
+
+        Where results exclude guessing themselves, it is what is told without the mechanism.
+        """
+        told = [one.shared for one in self.audited if one.shared.auc_gain is not None]
+        if any(one.told_by_inputs or _excludes_guessing(one.auc) for one in told):
+            return f"{told[0].alone} tell"
+        return "guessing"
+
+    @cached_property
     def control_leaks(self) -> dict[str, float]:
         """How far each control is from guessing, at least, by its strongest result.
 
@@ -327,6 +347,10 @@ class Findings:
     def covers_records(self) -> bool:
         """Whether some audited finding is about records that share a release."""
         return any(finding.covers_records for finding in self.audited)
+
+
+def _excludes_guessing(area: Estimate | None) -> bool:
+    return area is not None and (area.low > 0.5 or area.high < 0.5)
 
 
 def _differs(people: People, confidence: float) -> bool:
