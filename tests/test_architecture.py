@@ -128,7 +128,7 @@ PUBLIC = {
         decision_trees distinct_labels
         is_sparse is_texts log_odds_by own_models parameter_summary predicts_numbers
         records_from_table with_targets
-        RegressorTrainer encoded_trainer""",
+        RegressorFile RegressorTrainer encoded_trainer""",
     "game": """MEMBERSHIP PHASES PROPERTY Address Attack Board Briefing Candidates
         Compared CountsRightGuesses DrawsValues Game Goal Judgement Kind LearnsEach Ledger
         MethodObserver ModelBriefing

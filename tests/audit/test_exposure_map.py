@@ -13,7 +13,7 @@ import pytest
 import yaml
 from scipy.stats import norm
 
-from tapas.attacks import SubsetAttack
+from tapas.attacks import ClosestDistanceAIA, SubsetAttack
 from tapas.attacks.features._every_record import EveryRecord
 from tapas.attacks.features._subset_counts import count_subsets, plan_subsets
 from tapas.audit import Audit, audit_from_values
@@ -29,6 +29,7 @@ from tapas.stats import auc_interval, column_auc_errors
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
+    TargetedAIA,
     TargetedMIA,
     WhiteBoxKnowledge,
 )
@@ -169,6 +170,26 @@ def test_the_map_stands_on_the_page_in_the_csv_and_in_the_record(
     assert [row["record"] for row in told] == [row[0] for row in rows]
 
 
+@pytest.mark.parametrize(("asked", "told"), [(None, ""), (False, ""), (True, "ask for membership")])
+def test_other_goals_have_no_map_and_say_so_only_where_one_was_asked(
+    asked: bool | None, told: str
+) -> None:
+    known = AuxiliaryDataKnowledge(CENSUS.drop_records([0]), num_training_records=60, seed=1)
+    model = TargetedAIA(
+        known,
+        CENSUS.take([0]),
+        "Sex",
+        ["female", "male"],
+        BlackBoxKnowledge(Bootstrap(), 60),
+        seed=1,
+    )
+    audit = Audit(model, [ClosestDistanceAIA()], 4, 4, exposure_map=asked)
+    record = audit.run(n_jobs=1)
+    assert told in record.subjects[0].unmapped
+    assert bool(record.subjects[0].unmapped) == bool(told)
+    assert any("no exposure map" in words for words in AuditPage(record).words) == bool(told)
+
+
 def test_who_stands_high_on_the_map_and_was_no_target_is_named(copied: AuditRecord) -> None:
     about = {"audit_file": "my/audit.yaml"}
     question = {**copied.question, "generator": [{"use": "Bootstrap"}], "data": {}}
@@ -179,7 +200,13 @@ def test_who_stands_high_on_the_map_and_was_no_target_is_named(copied: AuditReco
     others = found.ranked.head(MOST_RECORDS).query("not is_target")["record"].tolist()[:5]
     assert f"no targets and stand high on the map ({', '.join(others)})" in html
     assert "--set 'data.targets={exposed: 50, map: audit-run/exposure-map.csv}'" in html
+    assert "--set seed=1 " in html
+    assert "data.rows" not in html
     assert "Leave the most exposed of the 20 targets out" in html
+    # The seed draws the rows as well, of which others would not be on the map.
+    drawn = {**question, "seed": 7, "data": {"table": "people.csv", "rows": 500}}
+    html = unescape(AuditPage(replace(record, question=drawn)).html())
+    assert "--set seed=8 --set data.rows=null" in html
 
 
 def test_a_map_that_is_not_there_says_why_and_what_to_do() -> None:

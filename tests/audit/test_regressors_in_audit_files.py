@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from sklearn.tree import DecisionTreeRegressor
 
 from tapas.cli._main import run
 from tapas.results import AuditRecord
@@ -83,3 +84,49 @@ def test_records_of_unknown_membership_are_judged(
 def test_init_refuses_to_predict_a_date(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["init", HERE, "--kind", "model", "--class-column", "since"]) == 4
     assert "'since' holds dates, which no classifier" in capsys.readouterr().err
+
+
+def saved(table: pd.DataFrame, *, whole: bool = False) -> None:
+    """A tree that knows its records by heart, in an ONNX file, beside the two halves of a table."""
+    skl2onnx = pytest.importorskip("skl2onnx", reason="skl2onnx, which writes the file, is missing")
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    numbers = np.random.default_rng(1).normal(size=(240, 3)).astype(np.float32)
+    frame = pd.DataFrame(numbers, columns=["x", "y", "z"])
+    frame["price"] = (table["price €"] // 1).astype(int) if whole else table["price €"]
+    tree = DecisionTreeRegressor(random_state=0).fit(numbers[:120], frame["price"][:120])
+    file = skl2onnx.to_onnx(tree, np.zeros((1, 3), np.float32))
+    Path("model.onnx").write_bytes(file.SerializeToString())
+    frame[:120].to_csv("inside.csv", index=False)
+    frame[120:].to_csv("outside.csv", index=False)
+
+
+def asked(**model: object) -> None:
+    values = {
+        "data": {"table": "inside.csv", "holdout": "outside.csv"},
+        "model": {"file": "model.onnx", "class_column": "price", **model},
+        "attacks": ["LossMIA"],
+    }
+    Path("audit.yaml").write_text(yaml.safe_dump(values))
+
+
+def test_a_file_of_one_number_beside_real_numbers_is_a_regressor(table: pd.DataFrame) -> None:
+    saved(table)
+    asked()
+    assert run(["run", "audit.yaml", "--quiet"]) == 0
+    (subject,) = AuditRecord.load("audit-run").subjects
+    assert subject.name == "model.onnx"
+    assert subject.right_when.startswith("predicting a number that is off by less than")
+    assert subject.summaries[0].auc > 0.9
+
+
+def test_a_file_beside_whole_numbers_is_one_where_the_trainer_says_so(
+    table: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved(table, whole=True)
+    asked()
+    assert run(["check", "audit.yaml"]) == 4
+    said = " ".join(capsys.readouterr().err.split())
+    assert "(in an audit file: the regressor as model.trainer, beside model.file)" in said
+    asked(trainer={"use": "sklearn.tree:DecisionTreeRegressor"}, shadows=0)
+    assert run(["run", "audit.yaml", "--quiet"]) == 0
+    assert AuditRecord.load("audit-run").subjects[0].summaries[0].auc > 0.9

@@ -9,7 +9,7 @@ from tapas.audit import Audit, Subject
 from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset, load_sample
 from tapas.generators import Raw
-from tapas.results import FEWEST_PEOPLE, Gate, decide
+from tapas.results import FEWEST_PEOPLE, GATE_METRICS, Gate, decide
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -148,7 +148,7 @@ def test_what_is_refused_would_not_have_been_decided(gate: Gate) -> None:
         (lambda: of_values(0.5, 0.5), "accuracy_ratio", "no model is audited", "accuracy_gain"),
         (lambda: of_values(0.4, 0.3, 0.3), "auc", "a secret of 3 values", "accuracy_gain"),
         (lambda: of_values(0.4, 0.3, 0.3), "auc_gain", "a secret of 3 values", "accuracy_gain"),
-        (of_values_in_files, "accuracy_gain", "for guesses of an attribute", "advantage"),
+        (of_values_in_files, "accuracy_gain", "are held against others", "advantage"),
     ],
 )
 def test_what_is_not_defined_is_refused_with_what_is(
@@ -197,3 +197,17 @@ def test_a_gate_on_epsilon_is_said_to_pass_never() -> None:
     (caution,) = audit.check().cautions
     assert "exit code 1 or 6, never 0" in caution
     assert Audit(of_targets(1), [ClosestDistanceMIA()], 2, 2).check().cautions == ()
+
+
+@pytest.mark.parametrize("metric", GATE_METRICS)
+def test_what_is_said_to_be_undefined_is_what_a_run_does_not_decide(metric: str) -> None:
+    """Of every limit: check and verdict agree about membership and an attribute of two values."""
+    for game, attack in (
+        (of_targets(1), ClosestDistanceMIA()),
+        (of_values(0.5, 0.5), ClosestDistanceAIA()),
+    ):
+        gate = Gate(metric, 0.45 if metric == "accuracy_gain" else 0.6)
+        refused = "is not defined" in problems(game, gate=gate)
+        (outcome,) = decide(Audit(game, [attack], 10, 20, gates=[gate]).run(n_jobs=1)).outcomes
+        unknown = ("is not defined", "there is no model")
+        assert any(words in outcome.words for words in unknown) == refused

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tapas.errors import ConfigError, StatisticsError
+from tapas.results import AIAttackSummary
 from tapas.stats import audit_claim, certificate, claim_power, epsilon_lower_bound
 
 
@@ -31,6 +32,13 @@ def test_false_claims_are_contradicted_and_true_ones_not(split):
     assert not honest.contradicted
     assert "does not prove it" in honest.words
     assert (verdict.threshold is None) == (split is None)
+
+
+def test_a_secret_of_three_values_has_no_claim_and_what_has_one_is_named():
+    labels = np.tile(["flu", "copd", "cancer"], 10)
+    summary = AIAttackSummary(labels, labels, sensitive_attribute="diagnosis")
+    with pytest.raises(StatisticsError, match=r"more than two values.*attribute_values"):
+        audit_claim([summary], 1.0)
 
 
 def test_claims_above_the_ceiling_are_said_to_need_more_trials():

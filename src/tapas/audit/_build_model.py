@@ -20,7 +20,7 @@ from tapas.audit._subject import Subject
 from tapas.audit._tables import Tables
 from tapas.audit._targets import draw_targets
 from tapas.compat import GameThreatModel
-from tapas.datasets import TabularDataset
+from tapas.datasets import DataDescription, TabularDataset
 from tapas.engine import guarded
 from tapas.errors import ConfigError, MechanismError, TapasError
 from tapas.models import (
@@ -29,6 +29,7 @@ from tapas.models import (
     Model,
     OneHotInputs,
     Records,
+    RegressorFile,
     RegressorTrainer,
     RemoteModel,
     Shown,
@@ -74,8 +75,10 @@ def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None
         )
     _refuse_unquoted(part, members, names.where)
     model: GameThreatModel
-    if isinstance(trainer, RegressorTrainer):
-        model = _of_numbers(config, part, names, trainer, (members, others), inside.label)
+    regressor = _regressor_file(part, names, trainer, inside.description, members)
+    if regressor is not None or isinstance(trainer, RegressorTrainer):
+        found = regressor, trainer if isinstance(trainer, RegressorTrainer) else None
+        model = _of_numbers(config, part, names, *found, (members, others), inside.label)
     else:
         model = _threat_model(config, names, trainer, members, others, inside.label)
     if isinstance(model, ModelMIA):
@@ -263,11 +266,39 @@ def _refuse_unguessable(
             )
 
 
+def _regressor_file(
+    part: ModelPart,
+    names: Names,
+    trainer: Trainer | None,
+    description: DataDescription,
+    members: Records,
+) -> RegressorFile | None:
+    """A file that predicts numbers: its trainer is a regressor, or it knows no classes.
+
+    One number for each record may also be the score of two classes, unless the column that it
+    predicts holds real numbers.
+    """
+    by_trainer = isinstance(trainer, RegressorTrainer)
+    others = part.classes is not None or (trainer is not None and not by_trainer)
+    if part.file is None or others:
+        return None
+    column = next(one for one in description.parsed if one.name == part.class_column)
+    if not by_trainer and column.kind != "real":
+        return None
+    file = names.folder / str(part.file)
+    found = RegressorFile.read(file, members.X)
+    if not by_trainer and not found.says_so:
+        return None
+    names.remember_file(str(part.file), file)
+    return found
+
+
 def _of_numbers(
     config: AuditFile,
     part: ModelPart,
     names: Names,
-    trainer: RegressorTrainer,
+    file: RegressorFile | None,
+    trainer: RegressorTrainer | None,
     sides: tuple[Records, Records],
     label: str,
 ) -> ModelMIA:
@@ -275,22 +306,26 @@ def _of_numbers(
     asked = [key for key in ("attribute", "property") if getattr(config.goal, key) is not None]
     if asked:
         raise ConfigError(f"{names.where}: goal.{asked[0]}: {_CLASSES_ONLY}")
-    if part.use is None:
+    if part.endpoint is not None:
         raise ConfigError(
-            f"{names.where}: model.trainer: a regressor in a file or behind a service is audited "
-            f"in Python (ModelMIA with a function); an audit file trains one that model.use names"
+            f"{names.where}: model.trainer: a regressor behind a service is audited in Python "
+            f"(ModelMIA with a function); an audit file reads one from model.file, or trains one "
+            f"that model.use names"
         )
     numbers = [pd.to_numeric(pd.Series(side.y), errors="coerce") for side in sides]
     if any(one.isna().any() for one in numbers):
         raise ConfigError(
-            f"{names.where}: model.class_column: {part.use} predicts numbers, and column "
-            f"{part.class_column!r} holds others: name a classifier, or a column of numbers"
+            f"{names.where}: model.class_column: {part.use or part.file} predicts numbers, and "
+            f"column {part.class_column!r} holds others: name a classifier, or a column of numbers"
         )
     members, others = (
         (side.X, one.to_numpy(dtype=float)) for side, one in zip(sides, numbers, strict=True)
     )
+    model: object = file
+    if trainer is not None and file is None:
+        model = _trained_here(config, names, partial(trainer.fitted, *members))
     return ModelMIA(
-        _trained_here(config, names, partial(trainer.fitted, *members)),
+        model,
         members,
         others,
         part.access,

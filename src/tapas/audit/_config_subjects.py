@@ -92,7 +92,8 @@ class ModelPart(Part):
     )
     trainer: Component | None = Field(
         default=None,
-        description="For a file or endpoint: a scikit-learn classifier, to train shadow models of",
+        description="For a file or endpoint: a scikit-learn classifier, to train shadow models of; "
+        "a regressor where a file predicts numbers",
     )
     shadows: NonNegativeInt | None = Field(
         default=None,

@@ -49,9 +49,12 @@ def exposure_map(run: SubjectRun, *, asked: bool | None = None) -> tuple[Exposur
     Returns
     -------
     map, reason
-        One of the two; neither where records cannot be mapped at all (models, files).
+        One of the two; neither where records cannot be mapped at all (models, files), and where
+        another goal asks for no map.
     """
-    if not isinstance(run.player.game, TellsMembers):
+    game = run.player.game
+    of_members = isinstance(game, TellsMembers)
+    if not of_members or (game.goal.kind != "membership" and not asked):
         return None, ""
     try:
         return _Mapping(run, asked is True).carry_out(asked), ""

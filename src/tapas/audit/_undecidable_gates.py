@@ -92,6 +92,8 @@ class _Asked:
             return "where no model is audited whose training records are known"
         if self.values > 2:
             return f"for a secret of {self.values} values"
+        if self.counts_right_guesses:
+            return "of files, where right guesses about used records are held against others"
         if metric == "accuracy_gain":
             return "for membership or a property: it is for guesses of an attribute"
         return "where there are no records of one model or file whose inputs alone could tell"

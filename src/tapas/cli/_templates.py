@@ -131,7 +131,7 @@ data:
   #   vulnerable: 50          #   those furthest from all others
   #   rare: 50                #   those whose pairs of values are rarest
   #   random: 50              #   others
-  #   exposed: 50             #   or those highest on the map of an earlier run:
+  #   exposed: 50             #   or those highest on the map of an earlier run, by another seed:
   #   map: {map}
   #   rows: [0, 17]           #   or these alone
 

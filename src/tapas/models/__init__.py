@@ -19,6 +19,7 @@ from tapas.models._own_models import log_odds_by, own_models
 from tapas.models._parameters import parameter_summary
 from tapas.models._recorded import RecordedModel, RecordedModels
 from tapas.models._records import Records
+from tapas.models._regressor_files import RegressorFile
 from tapas.models._regressor_trainer import RegressorTrainer, encoded_trainer
 from tapas.models._remote import RemoteModel
 from tapas.models._residuals import (
@@ -66,6 +67,7 @@ __all__ = [
     "Records",
     "ReformedModel",
     "ReformedTrainer",
+    "RegressorFile",
     "RegressorTrainer",
     "RemoteModel",
     "ResidualModel",

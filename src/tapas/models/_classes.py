@@ -86,4 +86,7 @@ def _if_numbers(strange: np.ndarray, classes: np.ndarray) -> str:
     """What to do where labels may be numbers that a model of one output predicts."""
     if len(classes) > 2 or strange.dtype.kind not in "iuf":
         return ""
-    return "; a model that predicts numbers says so: model._estimator_type = 'regressor'"
+    return (
+        "; a model that predicts numbers says so: model._estimator_type = 'regressor' "
+        "(in an audit file: the regressor as model.trainer, beside model.file)"
+    )

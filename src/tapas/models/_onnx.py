@@ -133,6 +133,15 @@ class OnnxModel(Model):
             return super()._labels(X)
         return np.asarray(self._run(self._label_output, _feeds(self._session.get_inputs(), X)))
 
+    @property
+    def returns_one_number(self) -> bool:
+        """Whether it returns one number for each record, and nothing that tells of classes."""
+        if self._label_output is not None or self._told_by_file() is not None:
+            return False
+        raw = self._answer_to_nothing()
+        one = isinstance(raw, np.ndarray) and raw.size == 1
+        return one and _written_classes(self._content) is None
+
     def _open(self) -> None:
         runtime = _onnxruntime()
         options = runtime.SessionOptions()

@@ -94,7 +94,8 @@ class ResidualModel(Model):
     def label(self) -> str:
         """Display name."""
         made = self._predictor
-        return made.label if isinstance(made, Model) else display_name(made)
+        label = getattr(made, "label", None)
+        return label if isinstance(label, str) else display_name(made)
 
     def _parameters(self) -> object:
         made = self._predictor

@@ -3,7 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapas.report._page_commands import audited_again, follows, mapped_targets, released_again
+from tapas.report._page_commands import (
+    another_seed,
+    audited_again,
+    follows,
+    mapped_targets,
+    released_again,
+)
 from tapas.report._page_python_advice import python_actions
 from tapas.report._page_remedies import (
     CLASSES_ONLY,
@@ -218,9 +224,10 @@ def _for_generators(record: AuditRecord, people: Sequence[People]) -> list[Actio
 
 
 def _first_of_the_map(record: AuditRecord) -> list[Action]:
-    words, changes = first_of_the_map(record), {"data.targets": mapped_targets(record)}
+    words = first_of_the_map(record)
     if not words:
         return []
+    changes = {"data.targets": mapped_targets(record), **another_seed(record)}
     return [Action(words, audited_again(record, "map", changes, compared=False))]
 
 

@@ -11,7 +11,14 @@ from typing import Any
 from tapas.datasets import Reading
 from tapas.results import AuditRecord
 
-__all__ = ["as_yaml", "audited_again", "follows", "mapped_targets", "released_again"]
+__all__ = [
+    "another_seed",
+    "as_yaml",
+    "audited_again",
+    "follows",
+    "mapped_targets",
+    "released_again",
+]
 
 _LIMITS = {"auc": "max-auc", "dropped_columns": "max-dropped", "copied_records": "max-copies"}
 _MOST_MAPPED = 50
@@ -98,6 +105,18 @@ def mapped_targets(record: AuditRecord) -> dict[str, object] | None:
     place = PurePath(os.path.relpath(_folder(record, file), PurePath(file).parent))
     number = min(_MOST_MAPPED, min(sizes) // 2)
     return {"exposed": number, "map": (place / "exposure-map.csv").as_posix()}
+
+
+def another_seed(record: AuditRecord) -> dict[str, object]:
+    """Fresh trials: who was chosen by a result is not judged by the draws that it came of.
+
+    All rows are taken, where the seed draws them: those of the map are among them.
+    """
+    question = record.question
+    data = question.get("data") or {}
+    drawn = bool(data.get("rows")) and not data.get("sample")
+    rows: dict[str, object] = {"data.rows": None} if drawn else {}
+    return {"seed": int(question.get("seed") or 0) + 1, **rows}
 
 
 def _folder(record: AuditRecord, file: str) -> str:

@@ -196,7 +196,8 @@ def first_of_the_map(record: AuditRecord) -> str:
         return ""
     return (
         f"Look at those who were no targets and stand high on the map ({_listed(others[:_FEW])}): "
-        "make the first of the map the targets. It is no remedy, but says who else needs one."
+        "make the first of the map the targets, in fresh trials (another seed). It is no "
+        "remedy, but says who else needs one."
     )
 
 

@@ -98,6 +98,12 @@ def as_trials(summaries: Summaries) -> list[Trials]:
 
 def _read(summary: SummaryLike) -> Trials:
     labels = np.asarray(summary.labels)
+    if getattr(summary, "secret_kind", "") == "values":
+        raise StatisticsError(
+            "no epsilon, and so no claim of one, is certified for a secret of more than two "
+            f"values, such as {labels[:1].tolist()!r}: ask about two of them (attribute_values of "
+            "the threat model), or for membership; summary.accuracy_gain says what is told of all"
+        )
     if labels.ndim != 1 or not ((labels == 0) | (labels == 1)).all():
         raise StatisticsError(
             f"labels must be one axis of 0 and 1, got shape {labels.shape} and values such as "
