@@ -130,3 +130,18 @@ def test_a_file_beside_whole_numbers_is_one_where_the_trainer_says_so(
     asked(trainer={"use": "sklearn.tree:DecisionTreeRegressor"}, shadows=0)
     assert run(["run", "audit.yaml", "--quiet"]) == 0
     assert AuditRecord.load("audit-run").subjects[0].summaries[0].auc > 0.9
+
+
+def test_a_saved_booster_of_numbers_is_a_regressor(table: pd.DataFrame) -> None:
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    numbers = np.random.default_rng(1).normal(size=(240, 3))
+    frame = pd.DataFrame(numbers, columns=["x", "y", "z"]).assign(price=table["price €"])
+    matrix = xgboost.DMatrix(numbers[:120], label=frame["price"][:120])
+    xgboost.train({"max_depth": 8, "eta": 0.5, "seed": 0}, matrix, 40).save_model("booster.json")
+    frame[:120].to_csv("inside.csv", index=False)
+    frame[120:].to_csv("outside.csv", index=False)
+    asked(file="booster.json")
+    assert run(["run", "audit.yaml", "--quiet"]) == 0
+    (subject,) = AuditRecord.load("audit-run").subjects
+    assert subject.name == "booster.json"
+    assert subject.summaries[0].auc > 0.9
