@@ -65,15 +65,16 @@ def _of_one_release() -> list[AuditRecord]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(130, 2))
     y = (X[:, 0] > 0).astype(int)
-    X[60:120, 1] += 0.5  # so that the inputs tell something without the model
+    X[60:120, 1] += 0.9  # so that the inputs tell something without the model
     tree = DecisionTreeClassifier(random_state=0).fit(X[:60], y[:60])
     model = ModelMIA(tree, (X[:60], y[:60]), (X[60:120], y[60:120]), seed=0, n_jobs=1)
     model.judge(LossMIA(), (X[120:], y[120:]))
     data = load_sample("census", 120, seed=0)
     files = ObservedMIA(*(data.take(range(*ends)) for ends in ((60,), (60, 120), (40,))), seed=0)
+    gates = [Gate("auc", 0.6), Gate("copied_records", 0)]
     return [
         Audit(model, [LossMIA()]).run(n_jobs=1),
-        Audit(files, [ClosestDistanceMIA()], gates=[Gate("auc", 0.6)]).run(n_jobs=1),
+        Audit(files, [ClosestDistanceMIA()], gates=gates).run(n_jobs=1),
     ]
 
 
