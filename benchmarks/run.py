@@ -28,6 +28,7 @@ GOALS: dict[str, tuple[float, float | None]] = {
     "500+500 Raw trials": (0.6, 0.4),
     "import": (0.5, None),
     "memory": (450.0, None),
+    "memory, looked at": (450.0, None),
 }
 
 
@@ -66,7 +67,7 @@ def main() -> None:
     columns = ("here", "older", "limit", "goal")
     print(f"{'CPU seconds':28s}" + "".join(f"{name:>10s}" for name in columns) + "  met")
     for name, seconds in ours.items():
-        goal = GOALS[name][0] * (1 if name == "memory" else slower) if name in GOALS else None
+        goal = GOALS[name][0] * (1 if "memory" in name else slower) if name in GOALS else None
         met = "" if goal is None or seconds is None else "yes" if seconds <= goal else "no"
         figures = (seconds, older.get(name), limit.get(name), goal)
         print(f"{name:28s}" + "".join(cell(figure) for figure in figures) + f"  {met}")

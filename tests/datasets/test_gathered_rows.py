@@ -48,6 +48,8 @@ def test_any_chain_of_gathers_equals_the_same_chain_on_frames(seed):
             people = people.sample(min(15, size), random_state=int(seed))
             twin = twin.sample(min(15, size), random_state=int(seed))
         assert len(people) == len(twin)
+    said = people.nbytes
+    assert said == people.copy().table.nbytes
     for form in (people.copy(), copy.copy(people), pickle.loads(pickle.dumps(people)), people):  # noqa: S301
         pd.testing.assert_frame_equal(form.data, twin, check_dtype=False)
 

@@ -3,19 +3,28 @@
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 from toy_games import Mean, Toy
 
-from tapas.attacks import RMIA, LiRA
+from tapas.attacks import RMIA, ClosestDistanceMIA, LiRA
+from tapas.datasets import DataDescription, TabularDataset
 from tapas.engine import Workers
 from tapas.game import Ledger, Observation, Player, Release, Trial
 from tapas.game._rows import Rows
 from tapas.game._work_list import WorkList
-from tapas.threat_models import ModelMIA
+from tapas.generators import Raw
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    ModelMIA,
+    TargetedMIA,
+)
 
+RNG = np.random.default_rng
 FIT = DecisionTreeClassifier.fit
 
 SHAPES = st.sampled_from([np.zeros(2), np.zeros(2), np.zeros((2, 1)), np.zeros(2, dtype=int)])
@@ -95,6 +104,27 @@ def test_tables_that_would_fill_the_memory_are_made_again(monkeypatch: pytest.Mo
     assert games_played == 40 + 40 - len(held)
     releases = [trial.release.table for trial in player.trials("test", 40)]
     assert [len(release) for release in releases] == [100] * 40, "who asks for tables has them all"
+
+
+def raw_game(people: int, wide: int) -> TargetedMIA:
+    frame = pd.DataFrame(RNG(0).normal(size=(people, wide)), columns=[f"c{i}" for i in range(wide)])
+    table = TabularDataset(frame, DataDescription.infer(frame, "people"))
+    rest = AuxiliaryDataKnowledge(table.drop_records([0]), 0.5, num_training_records=500)
+    return TargetedMIA(rest, table.get_records([0]), BlackBoxKnowledge(Raw(), 500), seed=0)
+
+
+def test_releases_of_real_records_are_remembered_by_name_though_attacks_looked_at_them() -> None:
+    played, number, wide = raw_game(2_001, 20), 60, 20
+    tracemalloc.start()
+    played.generate_training_samples(number)
+    ClosestDistanceMIA().train(played, num_samples=number)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 0.25 * number * 500 * wide * 8
+    counted = played.player().ledger.held
+    assert counted > number * 500 * wide * 8, "as if they were copied"
+    first, again = (played.generate_training_samples(number)[0] for _ in range(2))
+    assert [one.table.digest() for one in first] == [one.table.digest() for one in again]
 
 
 @pytest.mark.parametrize("most", [0, 1 << 29])

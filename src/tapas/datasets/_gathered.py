@@ -31,6 +31,14 @@ class Gathered:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the values will take once they are copied."""
+        codes, numbers = self.base.codes, self.base.numbers
+        widest = codes.dtype if self.more is None else np.result_type(codes, self.more.codes)
+        row = widest.itemsize * codes.shape[1] + numbers.itemsize * numbers.shape[1]
+        return len(self) * row
+
     def take(self, where: np.ndarray, *, reset_index: bool = False) -> "Gathered":
         """Some of these rows."""
         rows = self.rows[where]

@@ -77,6 +77,16 @@ class TableForms:
         """Whether every value is missing; rows that are only named stay so."""
         return (self.table if self._gathered is None else self._gathered).is_blank
 
+    @property
+    def only_named(self) -> bool:
+        """Whether the rows are named but not copied yet; a copy leaves them so."""
+        return self._gathered is not None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the encoded values, copied yet or not."""
+        return (self.table if self._gathered is None else self._gathered).nbytes
+
     def __len__(self) -> int:
         if self._frame is not None:
             return len(self._frame)

@@ -105,7 +105,7 @@ class Ledger:
             if trial.release.data is not None:
                 self._data[phase][index] = Release(trial.release.data)
                 if isinstance(trial.release.data, TabularDataset):
-                    self.held += _ABOUT_A_TABLE + trial.release.data.table.nbytes
+                    self.held += _ABOUT_A_TABLE + trial.release.data.nbytes
         for key, observation in (observations or {}).items():
             self._observations.setdefault((key, phase), Rows()).keep(index, observation.values)
             asked = self._queries.get((key, phase), 0)

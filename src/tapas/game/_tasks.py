@@ -3,7 +3,7 @@
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -137,8 +137,9 @@ class TrialTask:
     def finish(self, trial: Trial, seconds: float = 0.0) -> Outcome:
         """Observe the release, and drop what is not to be kept."""
         address, made_with = self.address.at(trial.index), provenance()
+        shown = _shown(trial.release)
         observations = tuple(
-            self._observed(observer, budget, trial, address)
+            self._observed(observer, budget, shown, address)
             for observer, budget in zip(self.observers, self.budgets, strict=True)
         )
         release = trial.release
@@ -148,11 +149,11 @@ class TrialTask:
         return Outcome(trial.index, kept, observations)
 
     def _observed(
-        self, observer: Observer, budget: int | None, trial: Trial, address: Address
+        self, observer: Observer, budget: int | None, release: Release, address: Address
     ) -> Observation:
         if self.briefing is None:
             raise IncompatibleAttackError("an observer needs a briefing")
-        release, asked = trial.release, None
+        asked = None
         if isinstance(release.data, Model) and isinstance(self.briefing, ModelBriefing):
             asked = release.data.restricted(self.briefing.access, budget)
             release = Release(asked, release.mechanism)
@@ -164,8 +165,15 @@ class TrialTask:
     def _is_kept(self, release: Release, seconds: float) -> bool:
         if self.keep != "worthy" or not isinstance(release.data, TabularDataset):
             return self.keep == "data"
-        table = release.data.table
-        return table.codes.nbytes + table.numbers.nbytes <= SMALL_TABLE or seconds >= SLOW_TRIAL
+        return release.data.nbytes <= SMALL_TABLE or seconds >= SLOW_TRIAL
+
+
+def _shown(release: Release) -> Release:
+    """The release for observers; rows that are only named stay so in what is kept."""
+    data = release.data
+    if isinstance(data, TabularDataset) and data.only_named:
+        return replace(release, data=data.copy())
+    return release
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
