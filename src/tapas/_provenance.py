@@ -3,7 +3,6 @@
 import platform
 import sys
 from functools import cache
-from importlib import metadata
 
 import tapas
 
@@ -18,6 +17,8 @@ def provenance() -> dict[str, str]:
 
 @cache
 def _of(used: tuple[str, ...]) -> dict[str, str]:
+    from importlib import metadata  # takes as long to import as a room does
+
     return {
         "tapas": tapas.__version__,
         "python": platform.python_version(),
