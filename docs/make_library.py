@@ -27,38 +27,33 @@ STRENGTH = """\
 ## How much they find
 
 Mean AUC on 25 vulnerable / 25 random people with intervals of 95 % over releases, private datasets of
-1,000 records, auxiliary knowledge, as many releases for training as for judging. "Pair" is the better of
+1,000 records, auxiliary knowledge, 100 releases for training and 100 for judging. "Pair" is the better of
 `ClosestDistanceMIA` and `GroundhogAttack`; "transferred" is `SubsetAttack(transfer=True)`, which judges
-people by weights that were learnt from others. Made by `python benchmarks/bench_strength.py FOLDER
---table TABLE --generator NAME --releases NUMBER`. `SubsetAttack` on 1,000 people in 1,000 trials of 1,000 rows
+people by weights that were learnt from others; `MarginalsAttack()` knows nothing of the generator, and
+`EnsembleAttack` weighs the marginals that it is known to keep, as by default. Made by
+`python benchmarks/bench_strength.py FOLDER --table TABLE --generator NAME --attacks closest groundhog subsets transferred
+nearness tree ensemble`. `SubsetAttack` on 1,000 people in 1,000 trials of 1,000 rows
 and 15 columns costs 45 s of CPU and 0.9 GiB beyond the generator (`bench_strength.py --cost`).
 
-| generator, table | releases | pair | `SubsetAttack` | transferred | `NearnessAttack` | `EnsembleAttack` |
+| generator, table | pair | `SubsetAttack` | transferred | `NearnessAttack` | `MarginalsAttack` | `EnsembleAttack` |
 |---|---|---|---|---|---|---|
-| Bayesian network, snake | 100 | .550 (.531-.566) / .531 (.503-.556) | .785 (.770-.800) / .665 (.653-.682) | .780 (.765-.796) / .665 (.653-.683) | .610 (.596-.627) / .567 (.545-.585) | .785 (.771-.801) / .665 (.652-.682) |
-| SMOTE, snake | 100 | .733 (.715-.752) / .791 (.779-.805) | .625 (.608-.647) / .722 (.709-.737) | .615 (.596-.637) / .716 (.701-.731) | .748 (.730-.771) / .809 (.796-.824) | .746 (.727-.769) / .811 (.800-.826) |
-| MST, epsilon 10, snake | 100 | .526 (.511-.541) / .515 (.497-.529) | .661 (.641-.679) / .640 (.622-.657) | .662 (.642-.679) / .637 (.618-.653) | .581 (.562-.604) / .544 (.525-.562) | .661 (.641-.678) / .639 (.621-.656) |
-| Gaussian copula, snake | 60 | .537 (.517-.565) / .503 (.483-.523) | .637 (.624-.656) / .604 (.580-.632) | .631 (.613-.650) / .598 (.570-.627) | .591 (.567-.619) / .532 (.508-.562) | .638 (.622-.656) / .599 (.575-.623) |
-| CART, snake | 60 | .705 (.686-.725) / .636 (.614-.662) | .795 (.775-.814) / .730 (.706-.753) | .791 (.776-.813) / .713 (.691-.737) | .753 (.730-.773) / .665 (.644-.689) | .810 (.788-.831) / .742 (.715-.768) |
-| PrivBayes, epsilon 1000, snake | 60 | .799 (.775-.820) / .714 (.687-.739) | .944 (.935-.955) / .906 (.891-.923) | .940 (.929-.952) / .903 (.888-.919) | .811 (.791-.831) / .729 (.700-.757) | .946 (.935-.956) / .910 (.896-.928) |
-| MST, epsilon 1000, snake | 60 | .624 (.601-.654) / .580 (.554-.606) | .915 (.899-.932) / .826 (.811-.843) | .913 (.897-.930) / .822 (.808-.839) | .671 (.645-.700) / .619 (.591-.646) | .916 (.899-.932) / .826 (.811-.843) |
-| Bayesian network, adult | 60 | .565 (.547-.584) / .517 (.490-.543) | .767 (.749-.794) / .594 (.572-.618) | .752 (.732-.779) / .594 (.571-.616) | .598 (.576-.620) / .548 (.523-.577) | .778 (.761-.806) / .606 (.582-.631) |
-| MST, epsilon 1000, adult | 60 | | .771 (.754-.787) / .605 (.589-.623) | | | .803 (.785-.820) / .628 (.611-.648) |
-| CART, adult | 60 | .696 (.669-.720) / .676 (.645-.704) | .902 (.888-.914) / .869 (.855-.886) | .894 (.879-.908) / .867 (.855-.884) | .849 (.834-.865) / .821 (.802-.842) | .908 (.895-.922) / .864 (.851-.882) |
-| Gaussian copula, adult | 60 | .540 (.516-.568) / .524 (.503-.542) | .666 (.647-.690) / .606 (.580-.631) | .660 (.634-.687) / .602 (.578-.628) | .687 (.660-.713) / .654 (.623-.688) | .710 (.686-.732) / .661 (.635-.689) |
-| SMOTE, adult | 60 | .662 (.645-.683) / .760 (.742-.786) | .576 (.554-.597) / .622 (.598-.648) | .550 (.528-.571) / .607 (.586-.634) | .682 (.658-.704) / .749 (.734-.767) | .682 (.659-.703) / .749 (.734-.766) |
-
-On MST of epsilon 1000 `MarginalsAttack()`, which knows nothing of the generator, has .890 (.877-.905) / .810
-(.796-.829) in the same run; on adult .763 (.744-.784) / .627 (.606-.649), and on the network there .694 (.674-.721) /
-.614 (.597-.636). `EnsembleAttack` weighs it in those two rows and in all
-of adult, as it does by default; the other rows are older and of subsets and nearness alone. On adult `NearnessAttack` sees
-numbers that come back: without them it had .711 / .652 on CART and .545 / .529 on the copula, the ensemble .908 / .874
-and .666 / .606.
+| Bayesian network, snake | .550 (.531-.566) / .531 (.503-.556) | .785 (.770-.800) / .665 (.653-.682) | .780 (.765-.796) / .665 (.653-.683) | .610 (.596-.627) / .567 (.545-.585) | .635 (.617-.651) / .568 (.547-.589) | .793 (.779-.807) / .670 (.658-.689) |
+| SMOTE, snake | .733 (.715-.752) / .791 (.779-.805) | .625 (.608-.647) / .722 (.709-.737) | .615 (.596-.637) / .716 (.701-.731) | .748 (.730-.771) / .809 (.796-.824) | .530 (.513-.548) / .622 (.606-.642) | .746 (.727-.769) / .811 (.800-.826) |
+| MST, epsilon 10, snake | .526 (.511-.541) / .515 (.497-.529) | .661 (.641-.679) / .640 (.622-.657) | .662 (.642-.679) / .637 (.618-.653) | .581 (.562-.604) / .544 (.525-.562) | .608 (.592-.625) / .627 (.609-.643) | .664 (.646-.679) / .651 (.633-.667) |
+| Gaussian copula, snake | .544 (.526-.563) / .504 (.488-.518) | .657 (.641-.678) / .599 (.585-.617) | .652 (.635-.671) / .595 (.580-.614) | .587 (.571-.602) / .538 (.522-.557) | .519 (.502-.536) / .487 (.468-.510) | .656 (.640-.678) / .598 (.584-.615) |
+| CART, snake | .707 (.692-.720) / .633 (.615-.652) | .813 (.798-.829) / .737 (.724-.755) | .804 (.790-.820) / .719 (.703-.739) | .755 (.738-.770) / .671 (.653-.693) | .683 (.668-.703) / .649 (.633-.668) | .819 (.808-.836) / .742 (.727-.759) |
+| PrivBayes, epsilon 1000, snake | .796 (.780-.816) / .705 (.687-.725) | .947 (.939-.956) / .911 (.897-.924) | .943 (.934-.952) / .909 (.897-.922) | .811 (.794-.828) / .722 (.702-.745) | .824 (.808-.842) / .799 (.781-.816) | .949 (.940-.958) / .913 (.899-.926) |
+| MST, epsilon 1000, snake | .601 (.578-.620) / .564 (.547-.586) | .915 (.905-.927) / .819 (.803-.837) | .912 (.903-.924) / .817 (.803-.834) | .653 (.630-.676) / .603 (.585-.624) | .888 (.880-.899) / .802 (.789-.816) | .923 (.915-.933) / .829 (.815-.846) |
+| Bayesian network, adult | .561 (.542-.578) / .518 (.494-.538) | .767 (.749-.785) / .596 (.581-.614) | .761 (.745-.778) / .589 (.573-.606) | .613 (.593-.631) / .548 (.527-.567) | .683 (.658-.701) / .610 (.595-.629) | .790 (.775-.806) / .608 (.593-.627) |
+| MST, epsilon 1000, adult | .597 (.577-.616) / .524 (.506-.546) | .774 (.760-.787) / .606 (.590-.623) | .766 (.751-.781) / .604 (.587-.623) | .622 (.600-.640) / .547 (.525-.571) | .754 (.737-.773) / .624 (.608-.641) | .803 (.791-.817) / .629 (.614-.647) |
+| CART, adult | .692 (.668-.713) / .673 (.644-.696) | .902 (.892-.913) / .875 (.861-.889) | .893 (.883-.904) / .873 (.859-.884) | .859 (.846-.873) / .847 (.830-.861) | .632 (.610-.654) / .594 (.578-.611) | .904 (.892-.916) / .873 (.861-.885) |
+| Gaussian copula, adult | .541 (.515-.569) / .530 (.510-.548) | .677 (.664-.696) / .613 (.597-.627) | .676 (.663-.696) / .608 (.590-.626) | .706 (.685-.725) / .687 (.665-.707) | .491 (.473-.511) / .529 (.505-.549) | .732 (.714-.749) / .689 (.666-.708) |
+| SMOTE, adult | .657 (.641-.673) / .755 (.738-.776) | .582 (.567-.599) / .627 (.612-.643) | .563 (.552-.575) / .602 (.588-.621) | .697 (.679-.713) / .758 (.745-.776) | .537 (.516-.554) / .581 (.565-.598) | .696 (.679-.713) / .759 (.747-.778) |
 
 With 50 releases of each phase on snake, `EnsembleAttack` that knows which marginals the generator keeps has on MST of
 epsilon 10 .664 (.637-.691) / .655 (.629-.679) where it had .646 (.623-.672) / .652 (.628-.677) untold, the Bayesian
 network .786 (.757-.815) / .674 (.652-.697) where it had .778 (.751-.806) / .665 (.640-.693) untold (`--releases 50
---attacks untold ensemble`). The rows above are older than that knowledge.
+--attacks untold ensemble`).
 
 What the fitted mechanism adds, and what exact knowledge does (one background of 1,000 records, all but the targets known): snake, 100 releases of
 each phase, by `python benchmarks/bench_strength.py FOLDER --attacks subsets fitted [--knowledge exact]`, where "fitted" is
