@@ -59,8 +59,8 @@ PUBLIC = {
         inference_privacy_gain macro_auc mia_advantage precision privacy_gain recall
         roc_curve tpr_at_fpr true_positive_rate value_rates""",
     "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS FAILURES FEWEST_PEOPLE GATE_METRICS
-        LEAKY_CONTROL LOW_FPR MEASURES MOST_RECORDS PAGE_FILES SUBGROUP UNFIT_SPLIT VALUE
-        unfit_splits unseen_inputs
+        LEAKY_CONTROL LOW_FPR MEASURES MOST_RECORDS PAGE_FILES SAFE_CONTROL SUBGROUP
+        UNFIT_SPLIT VALUE unfit_splits unseen_inputs
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome Copies
         Cost

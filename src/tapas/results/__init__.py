@@ -4,6 +4,7 @@ from tapas.results._audit_record import AuditRecord
 from tapas.results._audited_subject import (
     FAILURES,
     LEAKY_CONTROL,
+    SAFE_CONTROL,
     AttackCrash,
     AuditedSubject,
     TrialFailure,
@@ -80,6 +81,7 @@ __all__ = [
     "MEASURES",
     "MOST_RECORDS",
     "PAGE_FILES",
+    "SAFE_CONTROL",
     "SUBGROUP",
     "UNFIT_SPLIT",
     "VALUE",
