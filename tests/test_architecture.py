@@ -59,8 +59,8 @@ PUBLIC = {
         inference_privacy_gain macro_auc mia_advantage precision privacy_gain recall
         roc_curve tpr_at_fpr true_positive_rate value_rates""",
     "results": """ALL_METRICS CONFIDENCE DEFAULT_METRICS FAILURES FEWEST_PEOPLE GATE_METRICS
-        LEAKY_CONTROL LOW_FPR MEASURES MOST_RECORDS PAGE_FILES SUBGROUP UNFIT_SPLIT VALUE
-        unfit_splits unseen_inputs
+        LEAKY_CONTROL LOW_FPR MEASURES MOST_RECORDS PAGE_FILES SAFE_CONTROL SUBGROUP
+        UNFIT_SPLIT VALUE unfit_splits unseen_inputs
         AIAttackSummary AttackCrash AttackSummary AuditRecord AuditedSubject
         BinaryAIAttackSummary BinaryLabelInferenceAttackSummary Change Claim ClaimOutcome Copies
         Cost
@@ -76,8 +76,8 @@ PUBLIC = {
         FEWEST_GROUPS has_few_groups holds_together judge_claim judge_records leak look_words
         loosened_limits missing_scores note_progress performance_table
         positive_predictive_value privacy_risk read_history record_facts risk_histogram
-        repair_history rounded rounded_down rounded_up slice_metrics spreadsheet_safe strongest
-        summary_facts with_ratio write_exposure_table""",
+        repair_history rounded rounded_area rounded_down rounded_up slice_metrics
+        spreadsheet_safe strongest summary_facts with_ratio write_exposure_table""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice TopScores top_scores advantage_interval
         attack_epsilon_high auc_gain_interval

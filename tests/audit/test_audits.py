@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.ensemble import RandomForestClassifier
 
 from tapas.attacks import (
@@ -27,12 +28,13 @@ from tapas.attacks import (
 from tapas.audit import Audit, StopEarly, Subject
 from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import ConfigError
-from tapas.generators import Generator, Raw
-from tapas.results import AuditRecord, Claim, Dependence, Gate, decide
+from tapas.generators import Generator, IndependentMarginals, Raw
+from tapas.results import AuditRecord, Claim, Dependence, Findings, Gate, decide
 from tapas.stats import smallest_area
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
+    ModelMIA,
     NoBoxKnowledge,
     TargetedAIA,
     TargetedMIA,
@@ -460,11 +462,36 @@ def test_a_forecast_says_fits_hours_and_error_bars() -> None:
     hours = audit.forecast(checked).cpu_hours
     assert hours == pytest.approx(checked.seconds_per_trial * told.fits / 3600)
     # The standard error of an AUC of one half is the root of (n + m + 1) / (12 n m).
-    assert told.auc_error == pytest.approx(1.96 * np.sqrt(401 / 12) / 200, rel=0.05)
+    assert told.results == 4  # two attacks, two targets
+    reach = norm.ppf(1 - 0.05 / 4 / 2)
+    assert told.auc_error == pytest.approx(reach * np.sqrt(401 / 12) / 200, rel=0.05)
     assert told.smallest_auc > 0.5 + told.auc_error
     assert told.paired
     some = replace(audit, num_test=40).forecast()
-    assert some.auc_error == smallest_area(20, 20, power=0.5, paired=True) - 0.5
+    level = 1 - 0.05 / 4
+    assert some.auc_error == smallest_area(20, 20, confidence=level, power=0.5, paired=True) - 0.5
     assert some.auc_error > 1.96 * np.sqrt(41 / 12) / 20
     few = replace(audit, num_test=2).forecast()
-    assert (few.auc_error, few.smallest_auc) == (None, None)
+    assert (few.auc_error, few.smallest_auc) == (np.inf, None)
+
+
+def test_a_forecast_is_of_the_intervals_that_hold_together() -> None:
+    """It was of one result by itself, and narrower than those of any audit of several."""
+    model = _threat_model(IndependentMarginals(), targets=4)
+    audit = _audit(model, attacks=[ClosestDistanceMIA()], num_train=20, num_test=160)
+    found = [one.shared.auc for one in Findings(audit.run()).audited]
+    off = np.median([(one.high - one.low) / 2 for one in found if one is not None])
+    assert audit.forecast().auc_error == pytest.approx(off, rel=0.1)
+
+
+def test_a_forecast_allows_for_looking_before_all_trials_are_played() -> None:
+    audit = replace(_audit(), num_test=400)
+    claimed = replace(audit, claim=Claim(1.0))
+    assert claimed.forecast().auc_error > audit.forecast().auc_error
+
+
+def test_records_of_one_release_are_one_result_of_each_attack() -> None:
+    x, y = np.random.default_rng(0).normal(size=(80, 2)), np.tile([0, 1], 40)
+    model = RandomForestClassifier(5, random_state=0).fit(x[:40], y[:40])
+    audit = Audit(ModelMIA(model, (x[:40], y[:40]), (x[40:], y[40:])), [LossMIA()])
+    assert audit.forecast().results == 1

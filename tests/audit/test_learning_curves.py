@@ -12,7 +12,7 @@ from tapas.datasets import load_sample
 from tapas.generators import Bootstrap
 from tapas.metrics import column_aucs
 from tapas.report import AuditPage
-from tapas.results import AuditRecord, Estimate, LearningCurve
+from tapas.results import AuditRecord, Estimate, LearningCurve, rounded
 from tapas.stats import mean_auc_influences, runs_needed
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
 
@@ -52,7 +52,7 @@ def test_words_say_whether_more_would_help() -> None:
     auc = (Estimate(0.6, 0.55, 0.65), Estimate(0.66, 0.6, 0.7))
     learns = LearningCurve("Subsets", (100, 200), auc, Estimate(0.06, 0.04, 0.08))
     assert learns.forecast == pytest.approx(0.69)
-    assert "twice as many would show about 0.690" in learns.words("gen")
+    assert "twice as many would show about 0.69" in learns.words("gen")
     done = LearningCurve("Subsets", (100, 200), auc, Estimate(0.0, -0.01, 0.01))
     assert "would hardly show more" in done.words("gen")
     assert runs_needed(0.9, 0.1, 0.0) < learns.trials_to_certify / 2 < runs_needed(0.55, 0.45, 0.0)
@@ -97,4 +97,7 @@ def test_attacks_that_pool_targets_have_a_curve_on_the_page_and_in_the_record() 
     assert curve.auc[-1].value == pytest.approx(np.mean(areas))
     again = AuditRecord.from_json(record.to_json())
     assert again.subjects[0].learning[0].to_dict() == curve.to_dict()
-    assert "Would more trials show more?" in AuditPage(again).html()
+    page = AuditPage(again).html()
+    assert "Would more trials show more?" in page
+    means = set(re.findall(r"Subsets[^.:]* has a mean AUC of ([0-9.]+) ", page))
+    assert means == {rounded(curve.auc[-1].value)}

@@ -79,3 +79,26 @@ def test_the_json_says_what_page_and_terminal_say() -> None:
     assert said == AuditPage(found).words
     assert said[0].startswith("No leak shown")
     assert any("A smaller one may have been missed" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("gates", "said"),
+    [
+        ((Gate("auc", 0.999),), "Pass: The gate passed. A leak is found all the same"),
+        ((), "Leak found: Attacks do reliably better than guessing"),
+    ],
+)
+def test_the_words_of_the_json_hide_no_leak(gates, said, tmp_path) -> None:
+    """They were those of the gates alone, which told of a pass and not of the leak."""
+    found = record(gates=gates)
+    values = verdict_values(found, decide(found))
+    assert values["leaks"]
+    assert values["words"].startswith(said)
+    assert values["words"] == values["sentences"][0]
+
+
+def test_junit_without_limits_says_what_was_found(tmp_path) -> None:
+    found = record()
+    (case,) = junit(found, tmp_path)
+    assert case.get("name") == "audit"
+    assert case.findtext("system-out") == AuditPage(found).words[0]

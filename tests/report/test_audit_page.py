@@ -401,6 +401,33 @@ def test_controls_are_described_by_what_they_are(tells):
     assert "cannot leak" not in AuditPage(record(subject(membership(0.5)))).html()
 
 
+@pytest.mark.parametrize(
+    ("audited", "tells", "name", "ends"),
+    [
+        (0.5, 1.5, "control: independent columns", "columns”, of which more is found for certain."),
+        (1.5, 1.5, "control: independent columns", "“control: independent columns”."),
+        (0.5, 0.0, "control: independent columns", None),
+        (0.5, 1.5, "one that may leak for all that is known", None),
+    ],
+)
+def test_the_verdict_names_a_control_that_leaks_and_is_not_meant_to(audited, tells, name, ends):
+    """It stood in the section on controls alone: no terminal and no JSON had it."""
+    control = AuditedSubject(name, "control", (membership(tells),))
+    found = record(subject(membership(audited)), control)
+    said = [one for one in AuditPage(found).words if one.startswith("A control that is not meant")]
+    assert [one.endswith(str(ends)) for one in said] == [True] * (ends is not None)
+
+
+def test_a_control_is_seldom_said_to_leak_more_than_what_leaks_as_much():
+    labels, said = np.tile([1, 0], 60), 0
+    for seed in range(40):
+        scores = np.random.default_rng(seed).normal(size=(2, 120)) + labels
+        mine, other = (MIAttackSummary(labels, one > 0.5, one) for one in scores)
+        control = AuditedSubject("control", "control", (mine,))
+        said += Findings(record(subject(other), control)).is_above_audited("control")
+    assert said <= 2
+
+
 def test_what_is_said_of_controls_holds_for_all_of_them_together():
     """Of controls that tell nothing one stands out now and then, as chance has it."""
     labels = np.tile([1, 0], 40)

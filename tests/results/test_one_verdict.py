@@ -1,5 +1,6 @@
 """Whether a leak is found at all is one statement, whatever could have shown it."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -100,6 +101,14 @@ def test_a_leak_that_only_many_people_together_show_is_a_leak(
     assert "not shown to do better" not in said
     together = " ".join(holds_together(findings, decide(found)))
     assert "the certificate or by the mean over people or by the p-values of people" in together
+
+
+def test_the_mean_over_people_and_its_interval_are_told_once() -> None:
+    """Ends were rounded outwards in one sentence, and to the nearest in the other."""
+    said = " ".join(AuditPage(about_people([0.7] * 40, 20, 0)).words)
+    means = re.findall(r"A has a mean AUC of (\S+ \(.*?\))", said)
+    assert len(means) == 2
+    assert len(set(means)) == 1
 
 
 def test_where_nothing_leaks_many_people_together_show_nothing() -> None:

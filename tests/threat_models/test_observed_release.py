@@ -35,7 +35,7 @@ from tapas.errors import (
 from tapas.game import TableBriefing
 from tapas.generators import Bootstrap
 from tapas.report import AuditPage
-from tapas.report._page_tables import control_words
+from tapas.report._page_controls import control_words
 from tapas.results import (
     Findings,
     Gate,

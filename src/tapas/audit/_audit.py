@@ -213,7 +213,19 @@ class Audit:
         )
         played = game.rounds("test")
         scores = self.num_judged() if played == 1 else self._planned(game, "test")
-        return Forecast.of(self._num_fits(), seconds, game, scores)
+        stopping, planned = self.stopping(), self._planned(game, "test")
+        share = 1.0 if stopping is None else stopping.share_of_look(planned, planned)
+        results = max(1, self._num_results())
+        return Forecast.of(self._num_fits(), seconds, game, scores, results, share)
+
+    def _num_results(self) -> int:
+        """Attacks times targets of what is audited; of one release, or coins, all are one."""
+        games = [one.threat_model.game for one in self.subjects if one.role == "audited"]
+        several = [
+            game for game in games if not game.setting.coins and self._planned(game, "test") != 1
+        ]
+        targets = sum(game.briefing("test").num_targets for game in several)
+        return len(self.attacks) * (targets + len(games) - len(several))
 
     def _num_fits(self) -> int:
         games = [subject.threat_model.game for subject in self.subjects]

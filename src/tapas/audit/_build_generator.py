@@ -17,7 +17,7 @@ from tapas.datasets import TabularDataset
 from tapas.errors import ConfigError, TapasError
 from tapas.game import Value
 from tapas.generators import Bootstrap, Generator, GeneratorFromObject, IndependentMarginals
-from tapas.results import LEAKY_CONTROL
+from tapas.results import LEAKY_CONTROL, SAFE_CONTROL
 from tapas.threat_models import (
     AttackerKnowledgeOnData,
     AttackerKnowledgeOnGenerator,
@@ -86,7 +86,7 @@ def controls() -> list[tuple[str, Bootstrap | IndependentMarginals]]:
     """Where the scale ends and where it begins."""
     return [
         (LEAKY_CONTROL, Bootstrap()),
-        ("control: independent columns", IndependentMarginals()),
+        (SAFE_CONTROL, IndependentMarginals()),
     ]
 
 

@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass
 
 from tapas.game import Address, Game, TellsSecrets
-from tapas.stats import smallest_area
+from tapas.results import CONFIDENCE
+from tapas.stats import shared_confidence, smallest_area
 
 SECONDS_PER_HOUR = 3600.0
 
@@ -21,9 +22,12 @@ class Forecast:
         Of the fits and of what attacks see in them, on one core; None where nothing is fitted.
     scores : int
         What each result rests on: test trials of a target, or records that are judged.
+    results : int
+        How many share the error: attacks times targets of everything that is audited.
     auc_error : float or None
-        Half of the 95 % interval around an AUC of one half, of one result by itself; None where
-        the secret has more than two values, or where too few are judged.
+        Half of the interval around an AUC of one half, where those of all results hold together
+        with 95 % confidence; None where the secret has more than two values, infinite where so few
+        are judged that no AUC is told from one half.
     smallest_auc : float or None
         The AUC that such an interval tells from one half nine times in ten.
     paired : bool
@@ -34,23 +38,36 @@ class Forecast:
     fits: int
     cpu_hours: float | None
     scores: int
+    results: int
     auc_error: float | None
     smallest_auc: float | None
     paired: bool
 
     @classmethod
-    def of(cls, fits: int, seconds_per_fit: float | None, game: Game, scores: int) -> "Forecast":
-        """Where half of the scores are those of members, as nearly everywhere."""
+    def of(
+        cls,
+        fits: int,
+        seconds_per_fit: float | None,
+        game: Game,
+        scores: int,
+        results: int,
+        share: float,
+    ) -> "Forecast":
+        """Where half of the scores are those of members, as nearly everywhere.
+
+        Results have this share of the error between them.
+        """
         half, paired = scores // 2, scores > 1 and _plays_pairs(game)
-        error = smallest_area(half, half, power=0.5, paired=paired) - 0.5
-        found = smallest_area(half, half, paired=paired)
-        known = game.goal.is_binary and math.isfinite(error)
+        level = shared_confidence(CONFIDENCE, results, share)
+        error = smallest_area(half, half, confidence=level, power=0.5, paired=paired) - 0.5
+        found = smallest_area(half, half, confidence=level, paired=paired)
         return cls(
             fits,
             fits * seconds_per_fit / SECONDS_PER_HOUR if fits and seconds_per_fit else None,
             scores,
-            error if known else None,
-            found if known and math.isfinite(found) else None,
+            results,
+            error if game.goal.is_binary else None,
+            found if game.goal.is_binary and math.isfinite(found) else None,
             paired,
         )
 

@@ -1,5 +1,6 @@
 """tapas check"""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -55,16 +56,17 @@ def _error_bars(forecast: Any, of_targets: bool) -> str:
     if forecast.auc_error is None:
         return ""
     what = "of each target" if of_targets else "over the judged records"
+    rests = f"Expected: an AUC {what} rests on {forecast.scores:,} scores"
+    over = f" over all {forecast.results:,} results together" if forecast.results > 1 else ""
+    if math.isinf(forecast.auc_error):
+        return f"{rests}: too few for any interval to exclude guessing (95 %{over})"
     found = (
-        f"; one of {forecast.smallest_auc:.2f} would be told from chance nine times in ten"
+        f"; the interval of one of {forecast.smallest_auc:.2f} would exclude guessing nine times "
+        f"in ten"
         if forecast.smallest_auc is not None
         else ""
     )
-    return (
-        f"Expected: an AUC {what} rests on {forecast.scores:,} scores and is known to about "
-        f"+-{forecast.auc_error:.2f} (95 %){found}. Where many targets and attacks share the "
-        f"error, bars are wider"
-    )
+    return f"{rests} and is known to about +-{forecast.auc_error:.2f} (95 %{over}){found}"
 
 
 def _who_is_judged(audit: Any) -> str:

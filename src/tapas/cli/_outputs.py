@@ -44,7 +44,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
     """The verdict as plain values; null stands for a number that is infinite or not defined."""
     from tapas.report import AuditPage
 
-    findings = Findings(record)
+    findings, sentences = Findings(record), AuditPage(record).words
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -52,9 +52,9 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
         "fingerprint": record.fingerprint,
         "state": verdict.state,
         "exit_code": verdict.exit_code,
-        "words": verdict.words,
+        "words": sentences[0],
         "leaks": findings.leaks,
-        "sentences": AuditPage(record).words,
+        "sentences": sentences,
         "stopped": record.stopped,
         "claim": None if verdict.claim is None else _claim(verdict.claim),
         "gates": [
@@ -190,6 +190,8 @@ def write_comparison(path: Path, found: RecordComparison, words: Sequence[str]) 
 
 def write_junit(path: Path, record: AuditRecord, verdict: Verdict) -> None:
     """Write the verdict as JUnit XML: a case per gate and for the claim, an error per crash."""
+    from tapas.report import AuditPage
+
     suite = ElementTree.Element("testsuite", name=_clean(record.title))
     cases = [
         _case(
@@ -209,8 +211,10 @@ def write_junit(path: Path, record: AuditRecord, verdict: Verdict) -> None:
             name = f"{crash.attack} on {crash.target} ({subject.name})"
             cases.append(_case(suite, name, "error", crash.message))
     unsaid = verdict.exit_code and not {"failure", "error"} & set(cases)
-    if unsaid or not cases:
-        cases.append(_case(suite, "audit", "error" if unsaid else None, verdict.words))
+    if unsaid:
+        cases.append(_case(suite, "audit", "error", verdict.words))
+    elif not cases:
+        cases.append(_case(suite, "audit", None, AuditPage(record).words[0]))
     suite.set("tests", str(len(cases)))
     for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
         suite.set(name, str(cases.count(kind)))

@@ -10,6 +10,7 @@ from tapas.report._page_advice import actions, why
 from tapas.report._page_attacker import attacker_words
 from tapas.report._page_banner import banner, verdict_words
 from tapas.report._page_commands import as_yaml, mapped_targets
+from tapas.report._page_controls import control_words, safe_control_words
 from tapas.report._page_copies import COPIES_COLUMNS, copies_csv, copies_rows
 from tapas.report._page_csv import results_csv, slices_csv
 from tapas.report._page_figures import comparison_figures, curve_figures
@@ -33,7 +34,6 @@ from tapas.report._page_render import render, write_page
 from tapas.report._page_shares import shares_tables
 from tapas.report._page_tables import (
     control_rows,
-    control_words,
     exposed_rows,
     first_columns,
     gate_rows,
@@ -116,8 +116,8 @@ class AuditPage(Report):
 
     @property
     def _verdict_words(self) -> list[str]:
-        reason = [sentence for sentence in (why(self._findings),) if sentence]
-        return [*sentences(self._findings), *reason]
+        more = (why(self._findings), safe_control_words(self._findings))
+        return [*sentences(self._findings), *(sentence for sentence in more if sentence)]
 
     @cached_property
     def _shares(self) -> list[SharesTold]:

@@ -36,10 +36,10 @@ def _figure(subject: str, curves: Sequence[LearningCurve], name: str) -> PageFig
     marks = sorted({n for curve in curves for n in (*curve.trials, 2 * curve.trials[-1])})
     axes.set_xticks(marks, [str(mark) for mark in marks])
     axes.set_xlabel("training trials")
-    axes.set_ylabel("mean AUC over targets")
+    axes.set_ylabel("mean AUC over people")
     axes.legend(frameon=False)
     figure.tight_layout()
-    what = f"Mean AUC by number of training trials, {subject}"
+    what = f"Mean AUC over people by number of training trials, {subject}"
     caption = (
         f"{what}, with intervals of 95% each. The open circle is the forecast for twice as many: "
         f"half of what the last doubling gained. Guessing is 0.5."

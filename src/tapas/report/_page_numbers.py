@@ -4,7 +4,7 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
-from tapas.results import Estimate, rounded, rounded_down, rounded_up
+from tapas.results import Estimate, rounded, rounded_area, rounded_down, rounded_up
 
 __all__ = ["between", "bound", "counted", "duration", "moment", "percent"]
 
@@ -21,11 +21,7 @@ def between(estimate: Estimate | None, *, share: bool = False) -> tuple[str, str
     if share:
         low, high = rounded_down(100 * estimate.low, 1), rounded_up(100 * estimate.high, 1)
         return percent(estimate.value), f"{low} to {high}%"
-    digits = 3 if 0.995 <= estimate.value < 1 else 2
-    # A lower end just above one half is not one half.
-    places = 3 if 0.501 <= estimate.low < 0.51 else 4 if 0.5 < estimate.low < 0.501 else 2
-    ends = f"{rounded_down(estimate.low, places)} to {rounded_up(estimate.high)}"
-    return rounded(estimate.value, digits), ends
+    return rounded_area(estimate)
 
 
 def bound(value: float) -> str:

@@ -9,9 +9,7 @@ from tapas.report._page_cells import Cell, epsilon_cell, measure_cell, sortable,
 from tapas.report._page_numbers import between, duration, percent
 from tapas.report._page_words import strength_words
 from tapas.results import (
-    LEAKY_CONTROL,
     MEASURES,
-    UNFIT_SPLIT,
     AuditRecord,
     Finding,
     Findings,
@@ -25,7 +23,6 @@ from tapas.results import (
 
 __all__ = [
     "control_rows",
-    "control_words",
     "exposed_rows",
     "first_columns",
     "gate_rows",
@@ -177,42 +174,6 @@ def control_rows(findings: Findings) -> list[tuple[str, tuple[Cell, ...]]]:
         )
         for result in found
     ]
-
-
-def control_words(findings: Findings) -> str:
-    """Return what the controls say about the audited results."""
-    found = findings.control_leaks
-    if any(one.own.split_is_unfit for one in findings.all):
-        return f"As {UNFIT_SPLIT}, controls show neither where the scale begins nor where it ends."
-    if max(found.values(), default=0.0) <= 0:
-        return (
-            "No attack succeeded against any control for certain. If one of them is known to leak, "
-            "these attacks or this number of trials cannot show a leak, and a low result means "
-            "nothing."
-        )
-    meant_safe = {name: low for name, low in found.items() if name != LEAKY_CONTROL}
-    if not meant_safe:
-        return (
-            "The control, which is known to leak, shows where the scale ends. There is none to "
-            "show where it begins."
-        )
-    lowest = min(meant_safe, key=lambda name: meant_safe[name])
-    if found.get(LEAKY_CONTROL, 1.0) <= 0:
-        return (
-            "The control that is known to leak shows nothing for certain: these attacks or this "
-            "number of trials can hardly show a leak, and a low result means little."
-        )
-    if meant_safe[lowest] > 0:
-        return (
-            "Controls show where the scale begins and ends. Here one that is not meant to leak "
-            "tells something about its records too: with so few records even that is no safe "
-            f"release. Read the audited results against “{lowest}”."
-        )
-    return (
-        "Controls show where the scale begins and ends: a control known to leak should stand far "
-        "above guessing, one that keeps single columns only should not, as here. Read the audited "
-        "results between them."
-    )
 
 
 def gate_rows(verdict: Verdict) -> list[dict[str, str]]:

@@ -4,6 +4,7 @@ from tapas.results._audit_record import AuditRecord
 from tapas.results._audited_subject import (
     FAILURES,
     LEAKY_CONTROL,
+    SAFE_CONTROL,
     AttackCrash,
     AuditedSubject,
     TrialFailure,
@@ -55,7 +56,7 @@ from tapas.results._people import FEWEST_PEOPLE, People, exposed_people
 from tapas.results._performance import performance_table, with_ratio
 from tapas.results._privacy_risk import privacy_risk, risk_histogram
 from tapas.results._rare_columns import RareColumn
-from tapas.results._rounding import rounded, rounded_down, rounded_up
+from tapas.results._rounding import rounded, rounded_area, rounded_down, rounded_up
 from tapas.results._runs import PAGE_FILES, RunState, end_progress, find_runs, note_progress
 from tapas.results._score_table import ScoreTable
 from tapas.results._share_answers import PropertyShares, ShareAnswer
@@ -80,6 +81,7 @@ __all__ = [
     "MEASURES",
     "MOST_RECORDS",
     "PAGE_FILES",
+    "SAFE_CONTROL",
     "SUBGROUP",
     "UNFIT_SPLIT",
     "VALUE",
@@ -154,6 +156,7 @@ __all__ = [
     "repair_history",
     "risk_histogram",
     "rounded",
+    "rounded_area",
     "rounded_down",
     "rounded_up",
     "shares_told",

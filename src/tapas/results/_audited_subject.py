@@ -20,6 +20,7 @@ from tapas.results._summary import AttackSummary
 __all__ = [
     "FAILURES",
     "LEAKY_CONTROL",
+    "SAFE_CONTROL",
     "SUBGROUP",
     "VALUE",
     "AttackCrash",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 LEAKY_CONTROL = "control: resampled records"  # the one that is known to leak
+SAFE_CONTROL = "control: independent columns"  # the one that is not meant to
 FAILURES = "Failures of the mechanism"  # the attack that knows which trials failed, and no more
 SUBGROUP, VALUE = "by ", "value of "  # what names of columns about records begin with
 

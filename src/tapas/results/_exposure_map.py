@@ -137,8 +137,8 @@ class ExposureMap:
         drawn = f"{len(self):,}" if len(self) == self.total else f"{len(self):,} of {self.total:,}"
         return (
             f"Every record ({drawn}) of {subject}, judged by what releases about the targets "
-            f"taught{self._releases_words()}: mean AUC {self.mean:.2f}; of {certain:,} records "
-            f"the interval lies above 0.5, as chance alone would show of "
+            f"taught{self._releases_words()}: mean AUC over records {self.mean:.2f}; of "
+            f"{certain:,} records the interval lies above 0.5, as chance alone would show of "
             f"{0.025 * len(self):,.0f}. Without chance, records lie {self.spread:.3f} apart "
             f"(standard deviation): one in ten is expected above "
             f"{ranked['expected'].quantile(0.9):.2f}."

@@ -276,6 +276,23 @@ class Findings:
             found[one.own.subject] = max(low, found.get(one.own.subject, -1.0))
         return found
 
+    def is_above_audited(self, control: str) -> bool:
+        """Whether more is found of a control, for certain, than could be of all that is audited.
+
+        All results, of controls and of what is audited, hold together for that.
+        """
+        mine = [one.shared for one in self.controls if one.own.subject == control]
+        others = [one.shared for one in self.audited]
+
+        def is_above(mine: Iterable[SummaryFacts], others: Iterable[SummaryFacts]) -> bool:
+            most = [largest_leak(one) for one in others]
+            return any(all(leak(one)[0] > high for high in most) for one in mine)
+
+        if not mine or not others or not is_above(mine, others):
+            return False
+        level = stats.shared_confidence(CONFIDENCE, len(self.all))
+        return is_above((one.at(level) for one in mine), (one.at(level) for one in others))
+
     @cached_property
     def verdict_confidence(self) -> float:
         """Confidence of each result when all ways to show a leak are to hold together."""
@@ -383,6 +400,18 @@ def leak(facts: SummaryFacts) -> tuple[float, float]:
     if facts.accuracy_gain is not None:
         low = facts.accuracy_gain.low
     return low / room, value / room
+
+
+def largest_leak(facts: SummaryFacts) -> float:
+    """Return how far from guessing a result may lie, by the other end of the interval; 1: all."""
+    if facts.auc is not None:
+        return max(2 * facts.auc.high - 1, 1 - 2 * facts.auc.low)
+    if facts.advantage is not None:
+        return max(facts.advantage.high, -facts.advantage.low)
+    room, high = 1 - facts.chance, facts.accuracy.high - facts.chance
+    if facts.accuracy_gain is not None:
+        high = max(high, facts.accuracy_gain.high)
+    return high / room if room > 0 else 1.0
 
 
 def strength(facts: SummaryFacts) -> tuple[float, float]:

@@ -9,6 +9,7 @@ import scipy
 
 from tapas.results._estimate import Estimate
 from tapas.results._mean_area import difference_of_means, mean_area
+from tapas.results._rounding import rounded, rounded_area
 from tapas.stats import Dependence, mean_auc_influences, runs_needed
 
 __all__ = ["LearningCurve"]
@@ -76,15 +77,16 @@ class LearningCurve:
 
     def words(self, subject: str) -> str:
         """What came out, in a sentence or two."""
-        half, every = self.auc[-2:]
+        every = self.auc[-1]
+        before, now = (rounded_area(one)[0] for one in self.auc[-2:])
         learnt = (
-            f"{self.attack} on {subject} has a mean AUC of {every.value:.3f} after "
-            f"{self.trials[-1]} training trials, and of {half.value:.3f} after {self.trials[-2]}: "
+            f"Over people, {self.attack} on {subject} has a mean AUC of {now} after "
+            f"{self.trials[-1]} training trials, and of {before} after {self.trials[-2]}: "
         )
         if self.gain.low > 0:
             outlook = (
                 f"it still learns ({self.gain.low:.3f} to {self.gain.high:.3f} gained), and twice "
-                f"as many would show about {self.forecast:.3f}."
+                f"as many would show about {rounded(self.forecast)}."
             )
         else:
             outlook = "more training trials would hardly show more."

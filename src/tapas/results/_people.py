@@ -14,6 +14,7 @@ from tapas.results._facts import facts_within, judged_summaries, shared_by_audit
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.results._mean_area import mean_area
 from tapas.results._rare_columns import RareColumn
+from tapas.results._rounding import rounded_area
 from tapas.results._without_score import trials_without_score
 from tapas.results._worlds import comparable_scores
 from tapas.stats import (
@@ -144,15 +145,14 @@ class People:
     def words(self) -> str:
         """What came out, in a few sentences."""
         low, middle, high = self.table["auc"].quantile([0.1, 0.5, 0.9])
-        number = self.num_exposed
+        number, (area, ends) = self.num_exposed, rounded_area(self.mean)
         verb = "is" if number == 1 else "are"
         certain = self.at_least("epsilon", 0.0)
         more = f"; of {certain} a certified epsilon is above 0" if certain > number else ""
         said = (
             f"Of {len(self.table)} people in {self.subject}, {number} {verb} exposed beyond doubt "
             f"by how attacks rank trials (95% confidence about all of them){more}. "
-            f"Over people, {self.attack} has a mean AUC "
-            f"of {self.mean.value:.2f} ({self.mean.low:.2f} to {self.mean.high:.2f}); one in ten "
+            f"Over people, {self.attack} has a mean AUC of {area} ({ends}); one in ten "
             f"is below {low:.2f}, half are below {middle:.2f}, one in ten is above {high:.2f}."
         )
         named = {"auc": "AUC", "epsilon": "epsilon"}

@@ -2,7 +2,9 @@
 
 import math
 
-__all__ = ["rounded", "rounded_down", "rounded_up"]
+from tapas.results._estimate import Estimate
+
+__all__ = ["rounded", "rounded_area", "rounded_down", "rounded_up"]
 
 # Decimal fractions are not exact: 0.3 is not to become 0.29.
 _SLACK = 1e-9
@@ -32,3 +34,12 @@ def rounded_up(value: float, digits: int = 2) -> str:
         return rounded(value)
     scale = 10**digits
     return rounded(math.ceil(value * scale - _SLACK) / scale, digits)
+
+
+def rounded_area(area: Estimate) -> tuple[str, str]:
+    """Return an area, or another number between 0 and 1, and its interval, rounded outwards."""
+    digits = 3 if 0.995 <= area.value < 1 else 2
+    # A lower end just above one half is not one half.
+    places = 3 if 0.501 <= area.low < 0.51 else 4 if 0.5 < area.low < 0.501 else 2
+    ends = f"{rounded_down(area.low, places)} to {rounded_up(area.high)}"
+    return rounded(area.value, digits), ends
