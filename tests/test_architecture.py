@@ -75,7 +75,7 @@ PUBLIC = {
         exposed_records exposure_table file_safe find_runs gate_title gates_words
         FEWEST_GROUPS has_few_groups holds_together judge_claim judge_records leak look_words
         loosened_limits missing_scores note_progress performance_table
-        positive_predictive_value privacy_risk read_history record_facts risk_histogram
+        positive_predictive_value privacy_risk read_history record_facts refuse_idle risk_histogram
         repair_history rounded rounded_area rounded_down rounded_up slice_metrics
         spreadsheet_safe strongest summary_facts with_ratio write_exposure_table""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand

@@ -21,7 +21,7 @@ from tapas.generators import Raw
 from tapas.results import AuditRecord, Gate, decide
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
 
-ANYTHING = Gate("auc", 1.0)
+ANYTHING = Gate("auc", 0.9999)
 
 
 class Fails(Raw):

@@ -1,15 +1,25 @@
 """Gates that no run of an audit could decide are refused before it runs."""
 
+from dataclasses import asdict, replace
+
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import ClosestDistanceAIA, ClosestDistanceMIA, LossMIA
-from tapas.audit import Audit, Subject
+from tapas.audit import Audit, Subject, audit_from_values
 from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset, load_sample
+from tapas.errors import ConfigError
 from tapas.generators import Raw
-from tapas.results import FEWEST_PEOPLE, GATE_METRICS, Gate, decide
+from tapas.results import (
+    FEWEST_PEOPLE,
+    GATE_METRICS,
+    AuditRecord,
+    Gate,
+    decide,
+    refuse_idle,
+)
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
     BlackBoxKnowledge,
@@ -190,6 +200,40 @@ def test_a_gain_that_nobody_can_have_is_no_limit() -> None:
     verdict = decide(record)
     assert (verdict.state, verdict.exit_code) == ("inconclusive", 6)
     assert "cannot fail" in verdict.outcomes[0].words
+
+
+IDLE = [
+    *(Gate(metric, 1) for metric in ("accuracy", "advantage", "auc", "auc_gain", "precision")),
+    *(Gate(metric, 1) for metric in ("recall", "tpr_at_fpr", "accuracy_gain", "accuracy_gap")),
+    Gate("exposed_people", 1),
+    Gate("exposed_people", 0.1, above=1),
+]
+
+
+@pytest.mark.parametrize("gate", IDLE)
+def test_a_limit_that_nothing_can_exceed_is_refused_by_python_and_by_files(gate: Gate) -> None:
+    said = f"a gate on {gate.metric} of at most {gate.at_most:g} cannot fail: "
+    lower = "such as above: 0.6" if gate.above == 1 else "give a lower limit .*at_most"
+    with pytest.raises(ConfigError, match=f"^{said}.*{lower}"):
+        Audit(of_a_model(), [LossMIA()], gates=[gate])
+    values = {"data": {"sample": "clinic"}, "generator": "Raw", "gates": [asdict(gate)]}
+    with pytest.raises(ConfigError, match=f"^here: gates.0: {said}.*{lower}"):
+        audit_from_values(values, "here")
+    below = replace(gate, at_most=min(gate.at_most, 0.9), above=min(gate.above, 0.9))
+    assert Audit(of_a_model(), [LossMIA()], gates=[below]).gates == [below]
+
+
+def test_every_limit_with_a_highest_value_is_refused_there() -> None:
+    endless = {"epsilon", "dropped_columns", "accuracy_ratio", "copied_records"}
+    assert {gate.metric for gate in IDLE} == set(GATE_METRICS) - endless
+    for metric in endless:
+        refuse_idle(Gate(metric, 1.0))
+
+
+def test_records_with_a_limit_that_nothing_can_exceed_are_read() -> None:
+    record = Audit(of_a_model(), [LossMIA()]).run(n_jobs=1)
+    earlier = replace(record, gates=(Gate("auc", 1),))
+    assert AuditRecord.from_json(earlier.to_json()).gates == (Gate("auc", 1),)
 
 
 def test_a_gate_on_epsilon_is_said_to_pass_never() -> None:

@@ -98,6 +98,13 @@ def test_the_column_that_makes_people_stand_out_is_named_with_those_that_repeat_
     assert "“district” says the same" in html
     assert "“town” (“district”: the same, one to one) 1, 1, 1, 1, 1;" in html
     assert "data.drop=[x, town, district]" in html
+    assert "gate on dropped_columns" not in html
+    inputs = {"data.table": {"dropped": {"x": "named in data.drop"}}}
+    asked = {"question": {**generator["question"], "inputs": inputs}}
+    limited = replace(again, **asked, gates=(Gate("dropped_columns", 1),))
+    html = unescape(AuditPage(limited, ()).html())
+    assert "gate on dropped_columns (at most 1) counts that, so it is 3 here" in html
+    assert "'gates=[{metric: dropped_columns, at_most: 3}]'" in html
     assert "hamlet" not in html + json.dumps(verdict_values(again, decide(again)))
 
 

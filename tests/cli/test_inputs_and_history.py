@@ -57,10 +57,21 @@ def test_limits_have_the_range_of_their_measure(
         assert run(["release", *files, "--drop", "note", "--max-auc", str(limit)]) == 4
 
 
+@pytest.mark.parametrize("command", ["check", "run", "plan"])
+def test_a_limit_that_nothing_can_exceed_is_refused_before_any_work(
+    command: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([command, audit_file(1.0)]) == 4
+    said = capsys.readouterr().err
+    assert "gates[0]" in said
+    assert "a gate on auc of at most 1 cannot fail" in said
+    assert not Path("audit-run").exists()
+
+
 def test_what_was_left_out_and_simulated_stands_beside_the_verdict(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(["run", audit_file(1.0), "--quiet", "--n-jobs", "1", "--json", "verdict.json"])
+    run(["run", audit_file(0.9), "--quiet", "--n-jobs", "1", "--json", "verdict.json"])
     said = capsys.readouterr().out
     assert "Not audited, because left out: “note”." in said
     assert "Private datasets of 32 records were simulated; the table has 130." in said
@@ -80,21 +91,21 @@ def test_a_gate_can_require_that_nothing_is_dropped(
 
 
 def test_a_raised_limit_leaves_a_trace(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["run", audit_file(0.0), "--quiet", "--n-jobs", "1"]
+    command = ["run", audit_file(0.0, "dropped_columns"), "--quiet", "--n-jobs", "1"]
     assert run(command) == 1
-    audit_file(1.0)
+    audit_file(1.0, "dropped_columns")
     assert run(command) == 0
     first, second = read_history("audit-run")
     assert (first["state"], second["state"]) == ("fail", "pass")
     said = capsys.readouterr().out
-    assert "The limit on AUC is 1 now and was 0 on" in said
+    assert "The limit on Dropped columns is 1 now and was 0 on" in said
     page = (place / "audit-run/report.html").read_text()
-    assert "The limit on AUC is 1 now and was 0 on" in page
+    assert "The limit on Dropped columns is 1 now and was 0 on" in page
     assert "Verdicts in this folder" in page
 
 
 def test_a_line_taken_out_of_the_history_is_noticed(place: Path) -> None:
-    command = ["run", audit_file(1.0), "--quiet", "--n-jobs", "1"]
+    command = ["run", audit_file(1.0, "dropped_columns"), "--quiet", "--n-jobs", "1"]
     run(command)
     run(command)
     path = place / "audit-run/history.jsonl"
@@ -112,8 +123,8 @@ def test_a_line_taken_out_of_the_history_is_noticed(place: Path) -> None:
 def test_comparing_a_run_with_itself_lists_no_change_and_worse_can_fail(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(["run", audit_file(1.0), "--quiet", "--n-jobs", "1", "--folder", "a"])
-    run(["run", audit_file(1.0), "--quiet", "--n-jobs", "1", "--folder", "b"])
+    run(["run", audit_file(0.9), "--quiet", "--n-jobs", "1", "--folder", "a"])
+    run(["run", audit_file(0.9), "--quiet", "--n-jobs", "1", "--folder", "b"])
     assert run(["compare", "a", "b", "--fail-on-worse"]) == 0
     assert "0 got worse" in capsys.readouterr().out
     page = (place / "tapas-comparison/a-vs-b/comparison.html").read_text()

@@ -258,6 +258,7 @@ def test_another_question_in_the_same_folder_is_answered_by_itself(place: Path) 
         ([*FILES, "--read", "dates=first"], "--read: dates must be"),
         ([*FILES, "--read", "delimiter=;"], "in a schema (--schema)"),
         ([*FILES, "--max-auc", "2"], "'--max-auc'"),
+        ([*FILES, "--max-auc", "1"], "--max-auc 1 cannot fail: it is never above 1"),
         ([*FILES, "--max-copies", "-1"], "'--max-copies'"),
         ([*FILES, "--attribute", "charge"], "--attribute 'charge' must be a column with"),
         ([*FILES, "--attack", "LiRA"], "but `tapas release` is about a table"),

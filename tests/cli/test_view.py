@@ -16,6 +16,7 @@ import yaml
 
 from tapas.cli._main import run
 from tapas.cli._view import serve
+from tapas.datasets import load_sample
 from tapas.report import record_page, run_page, target_page
 from tapas.results import (
     AuditedSubject,
@@ -29,13 +30,15 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 def audit(folder: Path, limit: float) -> None:
+    table = folder.with_name("people.csv")
+    load_sample("clinic", 60).data.to_csv(table, index=False)
     values = {
-        "data": {"sample": "clinic", "rows": 60, "targets": {"random": 1}},
+        "data": {"table": table.name, "targets": {"random": 1}, "drop": ["ward"]},
         "generator": "Bootstrap",
         "attacks": ["ClosestDistanceMIA"],
         "controls": False,
         "trials": {"train": 4, "test": 4},
-        "gates": [{"metric": "auc", "at_most": limit}],
+        "gates": [{"metric": "dropped_columns", "at_most": limit}],
     }
     file = folder.with_suffix(".yaml")
     file.write_text(yaml.safe_dump(values))

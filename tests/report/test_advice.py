@@ -338,13 +338,20 @@ def test_people_who_are_exposed_beyond_doubt_are_reason_enough_for_advice() -> N
     assert "What can be tried" in AuditPage(record, ()).html()
 
 
-def exposed_files(copies: Copies | None, agreed: list[str]) -> str:
-    made = page(3.0, release={"file": "r.csv"})
+def exposed_files(
+    copies: Copies | None,
+    agreed: list[str],
+    gates: tuple[Gate, ...] = (),
+    provenance: dict[str, Any] | None = None,
+    **question: Any,
+) -> str:
+    made = page(3.0, release={"file": "r.csv"}, **question)
     (subject,) = made.record.subjects
     nearest = [agreed[i // 2] if i % 2 == 0 and i // 2 < len(agreed) else None for i in range(400)]
     about = {"source": ["x"] * 400, "row": list(range(400)), "agrees_on": nearest}
     told = replace(subject, copies=copies, records=about)
-    return unescape(AuditPage(replace(made.record, subjects=(told,)), ()).html())
+    changed = replace(made.record, subjects=(told,), gates=gates, provenance=provenance or {})
+    return unescape(AuditPage(changed, ()).html())
 
 
 def test_whole_copies_are_taken_out_and_no_column_is_blamed() -> None:
@@ -367,6 +374,34 @@ def test_the_column_that_gives_most_away_is_named_not_one_that_all_share() -> No
     html = exposed_files(None, ["town, sex", "town, job, sex", "job, sex"])
     assert "--drop town" in html
     assert "as if “town” had not been released" in html
+
+
+@pytest.mark.parametrize(("most", "allowed"), [(0, 1), (1, 2), (2, 2)])
+@pytest.mark.parametrize("file", [None, "audit.yaml"])
+def test_advice_to_leave_out_a_column_allows_for_a_limit_on_such(
+    most: int, allowed: int, file: str | None
+) -> None:
+    inputs = {key: {"dropped": {"note": "free text"}} for key in ("data.table", "release.file")}
+    gates = (Gate("auc", 0.9), Gate("dropped_columns", most))
+    about = {"audit_file": file} if file else {}
+    html = exposed_files(None, ["town, sex", "town, job, sex"], gates, about, inputs=inputs)
+    said = f"The gate on dropped_columns (at most {most}) counts that, so it is {allowed} here."
+    assert (said in html) == (allowed > most)
+    commands = re.findall(r"tapas (?:release|run) [^<\n]*", html)
+    (without,) = (shlex.split(one)[2:] for one in commands if "town" in one)
+    (other,) = (one for one in commands if "noisy.csv" in one)
+    if file is None:
+        given = release.make_context("release", without).params
+        assert (given["max_dropped"], given["max_auc"]) == (allowed, 0.9)
+        assert f"--max-dropped {most}" in other
+    else:
+        changes = [words for flag, words in itertools.pairwise(without) if flag == "--set"]
+        assert any(one.startswith("gates=") for one in changes) == (allowed > most)
+        asked = {"gates": [{"metric": one.metric, "at_most": one.at_most} for one in gates]}
+        values, _ = changed_values(asked, changes, "audit.yaml")
+        found = tuple(Gate(**one) for one in values["gates"])
+        assert found == (gates[0], Gate("dropped_columns", allowed))
+        assert "gates" not in other
 
 
 def test_a_lower_end_just_above_one_half_is_not_written_as_one_half() -> None:

@@ -1,6 +1,8 @@
 """A page says what the attacker saw and knew, in Python audits too, and what gave no result."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from tapas.attacks import ClosestDistanceMIA, LossMIA, RuleBasedMIA, TreeMIA
-from tapas.audit import Audit, Subject
+from tapas.audit import Audit, Subject, audit_from_values
 from tapas.compat import GameThreatModel
 from tapas.datasets import load_sample
 from tapas.generators import Raw
@@ -163,3 +165,51 @@ def test_what_crashed_about_some_targets_only_is_no_missing_attack() -> None:
         "B gave no result (it broke); C gave no result (it broke): what they would have found is "
         "not known."
     ) in words
+
+
+@pytest.mark.filterwarnings("ignore::tapas.errors.TargetInDataWarning")
+@pytest.mark.parametrize(
+    ("goal", "share", "noun"),
+    [
+        ("membership", 0.5, "records"),
+        ("membership", 0.0, "records"),
+        ("canaries", 0.25, "canaries"),
+    ],
+)
+def test_an_audit_file_of_a_model_tells_who_is_known_and_who_is_judged(
+    goal: str, share: float, noun: str
+) -> None:
+    tree = {"use": "sklearn.tree:DecisionTreeClassifier", "class_column": "Health", "shadows": 0}
+    values = {
+        "data": {"sample": "census", "rows": 300, "targets": {"random": 80}}
+        if goal == "canaries"
+        else {"sample": "census", "rows": 300},
+        "model": {**tree, "known_share": share},
+        "goal": goal,
+        "attacks": ["RuleBasedMIA"],
+    }
+    audit = audit_from_values(values, "here")
+    game: Any = audit.subjects[0].threat_model.game
+    known = (0, 0) if game.known is None else game.known.of_each_side
+    (members, others), judged = known, game.candidates.of_each_side
+    assert min(judged) > 20
+    words = " ".join(attacker_words(AuditRecord("Audit", dict(audit.asked()), "f00", 0, ())))
+    assert words.endswith(
+        f"The attacker knows of {members} {noun} that they were used, and of {others} {noun} not; "
+        f"judged are {judged[0]} {noun} that were used and {judged[1]} that were not."
+    )
+
+
+def test_predictions_tell_who_is_known_and_who_is_judged(tmp_path: Path) -> None:
+    scores = RNG.random(60)
+    table = pd.DataFrame({"no": scores, "yes": 1 - scores, "member": np.arange(60) % 3 > 0})
+    table.assign(label=np.where(RNG.random(60) < 0.5, "yes", "no")).to_csv(
+        tmp_path / "said.csv", index=False
+    )
+    values = {"data": {"table": str(tmp_path / "said.csv")}, "predictions": {"known_share": 0.25}}
+    question = dict(audit_from_values(values, "here").asked())
+    (_, words) = attacker_words(AuditRecord("Audit", question, "f00", 0, ()))
+    assert words == (
+        "The attacker knows of 10 records that they were used, and of 5 records not; judged are "
+        "30 records that were used and 15 that were not."
+    )

@@ -36,6 +36,7 @@ from tapas.results import (
     Gate,
     LabelInferenceAttackSummary,
     constant_scores,
+    refuse_idle,
 )
 
 LONGEST_NAME = 1000  # characters of what pages show again and again
@@ -139,6 +140,8 @@ class Audit:
                     f"the name {name[:40]!r}... has {len(name)} characters: give one of at most "
                     f"{LONGEST_NAME}"
                 )
+        for gate in self.gates:
+            refuse_idle(gate)
         self._check_numbers()
 
     def _named_attacks(self) -> tuple[AttackDoors, ...]:

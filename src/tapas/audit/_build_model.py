@@ -16,6 +16,7 @@ from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
 from tapas.audit._config_questions import AttributePart
 from tapas.audit._config_subjects import EndpointPart, ModelPart
+from tapas.audit._counted_sides import counted_sides
 from tapas.audit._subject import Subject
 from tapas.audit._tables import Tables
 from tapas.audit._targets import draw_targets
@@ -81,12 +82,11 @@ def model_subjects(config: AuditFile, names: Names, tables: Tables | None = None
         model = _of_numbers(config, part, names, *found, (members, others), inside.label)
     else:
         model = _threat_model(config, names, trainer, members, others, inside.label)
+    facts: dict[str, Plain] = {"digest": [inside.table.digest(), outside.table.digest()]}
     if isinstance(model, ModelMIA):
         model.ids = (inside.table.index.tolist(), outside.table.index.tolist())
-    digests: list[Plain] = [inside.table.digest(), outside.table.digest()]
-    return Built(
-        (Subject(model, part.label or ""),), {"data": {"digest": digests}}, tables.inputs()
-    )
+        facts["records"] = counted_sides(model)
+    return Built((Subject(model, part.label or ""),), {"data": facts}, tables.inputs())
 
 
 def _refuse_unquoted(part: ModelPart, members: Records, where: str) -> None:
@@ -140,7 +140,11 @@ def _canaries(
         label=whole.label,
         ids=tuple(drawn.targets.table.index[side].tolist() for side in (inside, ~inside)),
     )
-    facts: dict[str, Plain] = {"digest": whole.table.digest(), "canaries": len(canaries)}
+    facts: dict[str, Plain] = {
+        "digest": whole.table.digest(),
+        "canaries": len(canaries),
+        "records": counted_sides(game),
+    }
     return Built((Subject(game, part.label or ""),), {"data": facts}, tables.inputs())
 
 

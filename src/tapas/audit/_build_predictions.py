@@ -8,6 +8,7 @@ from tapas._spec import Plain
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
+from tapas.audit._counted_sides import counted_sides
 from tapas.audit._subject import Subject
 from tapas.audit._tables import Tables
 from tapas.errors import ConfigError, TapasError
@@ -49,7 +50,8 @@ def prediction_subjects(config: AuditFile, names: Names) -> Built:
         raise ConfigError(f"{names.where}: data.table: {error}") from error
     about = cast(Mapping[str, Plain], inputs["data.table"])
     inputs["data.table"] = {**about, "scores": model.scores_read}
-    return Built((Subject(model, part.name or path.name),), {"data": {"digest": digest}}, inputs)
+    facts: dict[str, Plain] = {"digest": digest, "records": counted_sides(model)}
+    return Built((Subject(model, part.name or path.name),), {"data": facts}, inputs)
 
 
 def _size(model: PredictionsMIA) -> dict[str, Plain]:

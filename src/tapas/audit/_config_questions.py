@@ -12,7 +12,7 @@ from pydantic import (
 )
 
 from tapas.audit._config_parts import Part, Share, exactly_one, given
-from tapas.results import GATE_METRICS, Claim, Gate
+from tapas.results import GATE_METRICS, Claim, Gate, refuse_idle
 
 GateMetric = Literal[GATE_METRICS]  # type: ignore[valid-type]
 OpenShare = Annotated[float, Field(gt=0, lt=1)]
@@ -144,5 +144,5 @@ class GatePart(Part):
 
     @model_validator(mode="after")
     def _possible(self) -> "GatePart":
-        Gate(**self.model_dump())
+        refuse_idle(Gate(**self.model_dump()))
         return self

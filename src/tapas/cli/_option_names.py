@@ -11,6 +11,7 @@ _SHARED = {
     "data.read": "--read",
     "attacks": "--attack",
     "gates": "limits",
+    "a gate on auc of at most": "--max-auc",
     "known_share": "--known-share",
 }
 PREDICTIONS = {

@@ -10,6 +10,7 @@ from tapas.report._page_commands import (
     mapped_targets,
     released_again,
 )
+from tapas.report._page_dropped import raised_in_file, raised_words
 from tapas.report._page_python_advice import python_actions
 from tapas.report._page_remedies import (
     CLASSES_ONLY,
@@ -121,6 +122,7 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
     if column:
         words = column_of_release(column)
         words += f" This audits it as if “{column}” had not been released."
+        words += raised_words(record, [column])
         without = released_again(record, f"without {column}", drop=[column])
         found.append(Action(words, without))
     noisy = f"{NOISY}, save it as noisy.csv{where}, and audit that."
@@ -234,7 +236,8 @@ def _first_of_the_map(record: AuditRecord) -> list[Action]:
 def _without_column(record: AuditRecord, people: Sequence[People], dropped: list[str]) -> Action:
     """The advice to leave out the column that makes the most exposed recognisable."""
     words, columns = column_of_people(people)
-    drop = {"data.drop": [*dropped, *columns]}
+    words += raised_words(record, columns)
+    drop = {"data.drop": [*dropped, *columns], **raised_in_file(record, columns)}
     again = audited_again(record, f"without {columns[0]}", drop) if columns else ()
     return Action(words, again)
 

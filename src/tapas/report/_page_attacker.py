@@ -1,6 +1,6 @@
 """What the attacker knew and could do, in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tapas.report._page_numbers import counted
@@ -32,11 +32,11 @@ def _words(record: AuditRecord, question: Mapping[str, Any]) -> list[str]:
     if question.get("release"):
         return [
             "The attacker sees the released table, and records of the population.",
-            _known_of_release(question),
+            _known(question, question["release"]),
             *_guessed((question.get("goal") or {}).get("attribute")),
         ]
     if question.get("predictions"):
-        return _about_predictions(question["predictions"])
+        return _about_predictions(question)
     if question.get("model"):
         return _about_model(question)
     if question.get("generator"):
@@ -47,13 +47,13 @@ def _words(record: AuditRecord, question: Mapping[str, Any]) -> list[str]:
     return ["This audit was put together in Python: the question, below, says what was known."]
 
 
-def _about_predictions(part: Mapping[str, Any]) -> list[str]:
-    number = part.get("references")
+def _about_predictions(question: Mapping[str, Any]) -> list[str]:
+    number = question["predictions"].get("references")
     references = f", what {counted(number, 'reference model')} said of it" if number else ""
     return [
         f"The attacker sees what the model said of each record{references} and its true class, and "
         "nothing else of the records.",
-        _known(part),
+        _known(question, question["predictions"]),
     ]
 
 
@@ -72,7 +72,7 @@ def _about_model(question: Mapping[str, Any]) -> list[str]:
     if shadows is None:  # as audit files have it by default
         shadows = 16 if model.get("use") or model.get("trainer") else 0
     trained = f"trains {shadows} models of the same kind" if shadows else "trains no models"
-    return [f"{asks}, and {trained} to compare with.", *_unread(question), _known(model)]
+    return [f"{asks}, and {trained} to compare with.", *_unread(question), _known(question, model)]
 
 
 def _seen(model: Mapping[str, Any]) -> str:
@@ -158,23 +158,35 @@ def _fits(record: AuditRecord) -> list[str]:
     return [f"Attacks {learnt}were judged by {counted(test, 'fit')}."] if test else []
 
 
-def _known_of_release(question: Mapping[str, Any]) -> str:
+def _known(question: Mapping[str, Any], part: Mapping[str, Any]) -> str:
     """How many records of each side are known and judged, where the record says."""
-    counts = (question.get("data") or {}).get("records")
+    data = question.get("data") or {}
+    counts = data.get("records")
     if not counts:
-        return _known(question["release"])
-    sides = (counts["known_members"], counts["known_non_members"])
-    further = counted(int(counts["reference"]), "record")
+        return f"{_known_of(part)}."
+    noun = ("canary", "canaries") if data.get("canaries") else ("record", "records")
+    known = (counts["known_members"], counts["known_non_members"])
+    further = counts.get("reference")
+    holds = "" if further is None else f", and holds {_population(int(further))}"
     return (
-        f"{_known({'known': sides})[:-1]}, and holds {further} that were not used as the "
-        f"population; judged are {counted(int(counts['judged_members']), 'record')} that were used "
-        f"and {int(counts['judged_non_members']):,} that were not."
+        f"{_known_sides(known, noun)}{holds}; judged are "
+        f"{counted(int(counts['judged_members']), *noun)} that were used and "
+        f"{int(counts['judged_non_members']):,} that were not."
     )
 
 
-def _known(part: Mapping[str, Any]) -> str:
+def _population(number: int) -> str:
+    return f"{counted(number, 'record')} that were not used as the population"
+
+
+def _known_of(part: Mapping[str, Any]) -> str:
+    """What records of earlier versions and of audits in Python say."""
     if part.get("known") is not None:
-        members, others = (counted(int(number), "record") for number in part["known"])
-        return f"The attacker knows of {members} that they were used, and of {others} not."
+        return _known_sides(part["known"], ("record", "records"))
     share = 100 * float(part.get("known_share", 0.5))
-    return f"The attacker knows of {share:g}% of the records whether they were used."
+    return f"The attacker knows of {share:g}% of the records whether they were used"
+
+
+def _known_sides(sides: Sequence[int], noun: tuple[str, str]) -> str:
+    members, others = (counted(int(number), *noun) for number in sides)
+    return f"The attacker knows of {members} that they were used, and of {others} not"

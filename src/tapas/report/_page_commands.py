@@ -9,7 +9,8 @@ from pathlib import PurePath
 from typing import Any
 
 from tapas.datasets import Reading
-from tapas.results import AuditRecord
+from tapas.report._page_dropped import raised_gates, raised_in_file
+from tapas.results import AuditRecord, Gate
 
 __all__ = [
     "another_seed",
@@ -76,6 +77,7 @@ def released_again(
         changes: dict[str, object] = {} if released is None else {"release.file": released}
         if drop:
             changes["data.drop"] = [*(data.get("drop") or ()), *drop]
+            changes |= raised_in_file(record, drop)
         return audited_again(record, name, changes)
     files = release.get("file") or "released.csv"
     files = [files] if isinstance(files, str) else files
@@ -88,7 +90,7 @@ def released_again(
         str(data.get("holdout") or "holdout.csv"),
         *(files if released is None or without_copies else [released]),
         *(["--without-copies", released] if released and without_copies else []),
-        *_options_of(record),
+        *_options_of(record, raised_gates(record, drop)),
         *(word for column in drop for word in ("--drop", column)),
         "--folder",
         folder,
@@ -139,11 +141,11 @@ def as_yaml(value: object) -> str:
     return text.strip().removesuffix("...").strip()
 
 
-def _options_of(record: AuditRecord) -> Iterator[str]:
-    """What makes `tapas release` read and attack files as this audit did."""
+def _options_of(record: AuditRecord, gates: Sequence[Gate]) -> Iterator[str]:
+    """What makes `tapas release` read and attack files as this audit did, under these gates."""
     question = record.question
     data, release, goal = (question.get(key) or {} for key in ("data", "release", "goal"))
-    limits = [gate for gate in record.gates if gate.metric in _LIMITS]
+    limits = [gate for gate in gates if gate.metric in _LIMITS]
     words = [("--drop", name) for name in data.get("drop") or ()]
     for option, part in (("--read", data), ("--read-released", release)):
         words += [(option, word) for word in _choices(part.get("read") or {})]

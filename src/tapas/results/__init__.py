@@ -43,7 +43,7 @@ from tapas.results._label_inference import (
 )
 from tapas.results._learning import LearningCurve
 from tapas.results._leaves import Leaves
-from tapas.results._limits import Claim, Gate, beyond_reach
+from tapas.results._limits import Claim, Gate, beyond_reach, refuse_idle
 from tapas.results._measures import (
     ALL_METRICS,
     DEFAULT_METRICS,
@@ -153,6 +153,7 @@ __all__ = [
     "privacy_risk",
     "read_history",
     "record_facts",
+    "refuse_idle",
     "repair_history",
     "risk_histogram",
     "rounded",

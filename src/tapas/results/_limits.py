@@ -7,7 +7,9 @@ from tapas._validate import check_choice, check_probability
 from tapas.errors import ConfigError
 from tapas.results._measures import GATE_METRICS, MEASURES, OTHER_LIMITS
 
-__all__ = ["Claim", "Gate", "beyond_reach"]
+__all__ = ["Claim", "Gate", "beyond_reach", "refuse_idle"]
+
+_RANGES = {**OTHER_LIMITS, **{m.gate: m.limits for m in MEASURES if m.gate}}
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,7 @@ class Gate:
 
     def __post_init__(self) -> None:
         check_choice(self.metric, "metric of a gate", GATE_METRICS)
-        limits = {**OTHER_LIMITS, **{m.gate: m.limits for m in MEASURES if m.gate}}
-        low, high = limits[self.metric]
+        low, high = _RANGES[self.metric]
         if not low <= self.at_most <= high or math.isinf(self.at_most):
             top = "" if math.isinf(high) else f" and at most {high:g}"
             raise ConfigError(
@@ -82,6 +83,21 @@ class Gate:
         check_probability(self.fpr, "fpr of a gate")
         check_probability(self.above, "above of a gate")
         check_probability(self.confidence, "confidence of a gate", open_interval=True)
+
+
+def refuse_idle(gate: Gate) -> None:
+    """Refuse a limit of the highest value that there is, whatever is audited.
+
+    Records of earlier versions may have one.
+    """
+    most = _RANGES[gate.metric][1]
+    if gate.at_most >= most:
+        why = f"it is never above {most:g}; give a lower limit (in an audit file, at_most) or none"
+    elif gate.metric == "exposed_people" and gate.above >= 1:
+        why = "nobody lies above an AUC of 1; count people above a lower one, such as above: 0.6"
+    else:
+        return
+    raise ConfigError(f"a gate on {gate.metric} of at most {gate.at_most:g} cannot fail: {why}")
 
 
 def beyond_reach(gate: Gate, chance: float | None) -> str:
