@@ -13,18 +13,18 @@ import pytest
 import yaml
 from scipy.stats import norm
 
-from tapas.attacks import ClosestDistanceAIA, SubsetAttack
+from tapas.attacks import ClosestDistanceAIA, ClosestDistanceMIA, SubsetAttack
 from tapas.attacks.features._every_record import EveryRecord
 from tapas.attacks.features._subset_counts import count_subsets, plan_subsets
 from tapas.audit import Audit, audit_from_values
 from tapas.cli._main import run
 from tapas.cli._outputs import verdict_values
-from tapas.datasets import load_sample
+from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import ConfigError
 from tapas.game import MEMBERSHIP, Ledger, Release, TableBriefing
-from tapas.generators import Bootstrap, IndependentMarginals
+from tapas.generators import Bootstrap, Generator, IndependentMarginals
 from tapas.report import AuditPage
-from tapas.results import MOST_RECORDS, AuditRecord, ExposureMap, decide
+from tapas.results import MOST_RECORDS, AuditRecord, ExposureMap, Findings, decide
 from tapas.stats import auc_interval, column_auc_errors
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
@@ -87,6 +87,89 @@ def test_what_is_expected_of_records_is_what_further_trials_show() -> None:
     assert top["expected"].mean() == pytest.approx(later.mean(), abs=0.015)
     assert top["auc"].mean() > later.mean() + 0.03
     assert first.ranked["record"].nunique() == 4000
+
+
+def test_records_that_are_ranked_last_are_exposed_as_much() -> None:
+    rng = np.random.default_rng(5)
+    inside = rng.random((100, 60)) < 0.5
+    scores = rng.normal(size=(100, 60))
+    scores[:, 7] -= 3 * inside[:, 7]
+    scores[:, 9] += 2 * inside[:, 9]
+    found = ExposureMap.measured(range(60), scores, inside, np.arange(100))
+    assert found.ranked["record"].tolist()[:2] == ["7", "9"]
+    assert found.ranked["auc"][0] < 0.1
+    assert found.exposed() == ["7", "9"]
+    assert "or as far below 0.5" in found.words("G")
+    of_targets = ExposureMap.measured(range(60), scores, inside, np.arange(100), is_target=True)
+    assert of_targets.exposed() == []
+    content = found.to_dict()
+    assert ExposureMap.from_dict(content).exposed() == ["7", "9"]
+    del content["columns"]["p_value"]  # as maps were stored before
+    assert ExposureMap.from_dict(content).ranked.equals(found.ranked)
+    assert ExposureMap.from_dict(content).exposed() == []
+
+
+def test_a_map_of_equal_scores_says_so() -> None:
+    inside = np.random.default_rng(0).random((40, 30)) < 0.5
+    found = ExposureMap.measured(range(30), np.zeros((40, 30)), inside, np.arange(40))
+    assert found.exposed() == []
+    assert "one in ten is expected above 0.50" in found.words("G")
+
+
+@pytest.mark.parametrize("kind", ["normal", "rare", "pairs"])
+def test_somebody_is_told_for_certain_on_few_maps_that_tell_nothing(kind: str) -> None:
+    told = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        groups = np.arange(120) // (2 if kind == "pairs" else 1)
+        inside = (rng.random((120, 300)) < 0.15)[groups]
+        scores = rng.normal(size=(120, 300))
+        scores += 2 * rng.normal(size=(120, 300))[groups] * (kind == "pairs")
+        scores = (scores > 1).astype(float) if kind == "rare" else scores
+        told += bool(ExposureMap.measured(range(300), scores, inside, groups).exposed())
+    assert told <= 60 * 0.05 + 2 * np.sqrt(60 * 0.05 * 0.95)
+
+
+class CopiesSome(Generator):
+    """Releases what nobody has, and word for word those of the first people who are in."""
+
+    def fit(self, dataset: TabularDataset, **kwargs: object) -> None:
+        self.given = dataset.data.reset_index(drop=True)
+
+    def generate(self, num_samples: int, random_state: Any = None) -> TabularDataset:
+        rng = np.random.default_rng(random_state)
+        fresh = incomes(num_samples, rng)
+        copied = self.given[self.given["income"].isin(PEOPLE["income"][:15])]
+        return pd.concat([copied, fresh[len(copied) :]], ignore_index=True)
+
+
+def incomes(number: int, rng: np.random.Generator) -> pd.DataFrame:
+    sexes = rng.choice(["F", "M"], number)
+    income = rng.uniform(-2, 2, number).round(6)
+    return pd.DataFrame({"age": rng.integers(20, 80, number), "sex": sexes, "income": income})
+
+
+PEOPLE = incomes(300, np.random.default_rng(0))
+
+
+def test_people_who_were_no_targets_and_are_told_for_certain_are_a_leak(tmp_path: Path) -> None:
+    """The targets do not leak, so that no attack that judges them alone shows anything."""
+    table, targets = TabularDataset.from_dataframe(PEOPLE), list(range(200, 230))
+    knowledge = AuxiliaryDataKnowledge(table.drop_records(targets), num_training_records=60, seed=2)
+    box = BlackBoxKnowledge(CopiesSome(), 60)
+    model = TargetedMIA(knowledge, table.take(targets), box, seed=2, n_jobs=1)
+    record = Audit(model, [ClosestDistanceMIA()], 80, 80, exposure_map=True).run(n_jobs=1)
+    findings, page = Findings(record), AuditPage(record)
+    assert not findings.shown_by_scores
+    assert findings.leaks
+    ((_, told),) = findings.shown_on_maps.items()
+    assert set(told) <= {str(row) for row in range(15)}
+    assert len(told) > 4
+    assert page.words[0].startswith("Leak found")
+    assert "told apart for certain" in page.html()
+    shown = json.loads(json.dumps(verdict_values(record, decide(record))))
+    assert list(shown["exposure_map_told"].values()) == [told]
+    assert AuditRecord.from_json(record.to_json()).subjects[0].exposure.exposed(0.99)
 
 
 COLUMNS = list(load_sample("census", 1).description.columns)[:8]

@@ -19,7 +19,7 @@ from tapas.results import (
     decide,
     exposed_records,
 )
-from tapas.stats import auc_interval, top_scores
+from tapas.stats import auc_interval, excess_p_value, top_scores
 
 
 def _record(leaking: int, attacks: int = 3, size: int = 1000, **about: Any) -> AuditRecord:
@@ -116,8 +116,51 @@ def test_ten_of_a_thousand_are_found_every_time_and_by_the_auc_hardly_ever() -> 
 def test_nothing_is_said_where_chance_explains_it_or_inputs_may() -> None:
     assert Findings(_record(0)).surest is None
     assert "No attack did" in " ".join(AuditPage(_record(0)).words)
-    assert Findings(_record(10, inputs_alone=np.zeros(2000))).surest is None
+    told = np.where(np.arange(2000) < 1000, 1.0, 0.0)
+    assert Findings(_record(40, inputs_alone=told)).surest is None
     assert Findings(_record(10, dependence="unknown")).surest is None
+
+
+def test_of_a_model_more_is_asked_than_sides_that_differ_a_little_would_show() -> None:
+    """Ten of ten may be of a kind that one side has more of, forty of forty hardly."""
+    untold = np.full(2000, 0.5)
+    assert Findings(_record(10, inputs_alone=untold)).surest is None
+    record = _record(40, inputs_alone=untold)
+    findings = Findings(record)
+    assert findings.leaks
+    assert not findings.shown_by_scores
+    said = " ".join(AuditPage(record).words)
+    assert "of the 25 highest scores of A1 25 are those of members, where 12.5 are expected" in said
+    assert "even where such inputs are twice as likely on one side" in said
+    assert "which no test can prove" in said
+
+
+@pytest.mark.parametrize("odds", [1.0, 2.0, 3.5])
+def test_odds_that_sides_may_have_are_allowed_for(odds: float) -> None:
+    """Whoever is high is a member at those odds, and nobody leaks."""
+    called = 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        scores = rng.normal(size=600)
+        high = scores > np.quantile(scores, 0.9)
+        members = rng.random(600) < np.where(high, odds / (1 + odds), 0.5)
+        called += top_scores(scores[members], scores[~members], odds=odds).p_value <= 0.05
+    assert called <= 400 * 0.05
+    assert top_scores(scores[members], scores[~members], odds=1.0) == top_scores(
+        scores[members], scores[~members]
+    )
+
+
+def test_p_values_with_odds_are_those_of_weighted_choices() -> None:
+    """Each of all choices of members, by the product of the odds of the highest."""
+    odds = 2.0
+    chances, values = [], []
+    for chosen in itertools.combinations(range(9), 4):
+        member = np.isin(np.arange(9), chosen)
+        chances.append(odds ** member[-5:].sum())
+        values.append(int(member[-5:].sum()))
+    found = np.average(np.array(values) >= 4, weights=chances)
+    assert excess_p_value(4, 4, 1, 5, odds=odds) == pytest.approx(found)
 
 
 def test_highest_scores_pay_for_earlier_looks() -> None:

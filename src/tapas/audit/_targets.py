@@ -94,14 +94,14 @@ def _mapped(path: Path, data: TabularDataset, where: str) -> list[int]:
     """Positions of the records on an exposure map, most exposed first."""
     try:
         table = pd.read_csv(path, dtype={"record": str})
-        expected = table.groupby("record")["expected"].max()
-    except (OSError, ValueError, KeyError) as error:
+        exposure = (table["expected"] - 0.5).abs().groupby(table["record"]).max()
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(
             f"{where}: {path.name} is not the exposure-map.csv of a run (columns record and "
             f"expected): {error}"
         ) from error
     position = {str(label): row for row, label in enumerate(data.table.index)}
-    ranked = expected.sort_values(ascending=False, kind="stable").index
+    ranked = exposure.sort_values(ascending=False, kind="stable").index
     unknown = [label for label in ranked if label not in position]
     if unknown:
         raise ConfigError(

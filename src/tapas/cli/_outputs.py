@@ -85,6 +85,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
             for one in record.audited
             if one.exposure is not None
         },
+        "exposure_map_told": findings.shown_on_maps,
         "exposure_map_covers": {
             one.name: one.exposure.covers for one in record.audited if one.exposure is not None
         },

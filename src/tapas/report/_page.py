@@ -27,6 +27,7 @@ from tapas.report._page_people import (
     people_csv,
     people_figures,
     people_tables,
+    told_on_maps,
 )
 from tapas.report._page_performance import performance_csv, performance_tables
 from tapas.report._page_records import records_csv, records_tables
@@ -134,7 +135,8 @@ class AuditPage(Report):
             for one in self.record.audited
             if one.unmapped
         ]
-        return [*(one.exposure.words(one.name) for one in self._mapped if one.exposure), *missing]
+        maps = [one.exposure.words(one.name) for one in self._mapped if one.exposure]
+        return [*maps, *told_on_maps(self._findings), *missing]
 
     @property
     def _learning_words(self) -> list[str]:
@@ -164,6 +166,7 @@ class AuditPage(Report):
                 *self._verdict_words,
                 *(one.words() for one in self._shares if one.answer is not None),
                 *(one.words().partition(". ")[0] + "." for one in self._people),
+                *told_on_maps(self._findings),
                 *self._cautions,
             ],
             people_words=self._people_words,

@@ -6,21 +6,32 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from tapas._validate import listing
 from tapas.report._figure import COLOURS, GREY, new_figure
 from tapas.report._page_cells import Cell, estimate_cell, sortable
 from tapas.report._page_csv import csv_text
 from tapas.report._page_figures import PageFigure
 from tapas.report._page_svg import inline_svg
 from tapas.results import (
+    CONFIDENCE,
     MOST_RECORDS,
     VALUE,
     AuditedSubject,
     Estimate,
     ExposureMap,
+    Findings,
     People,
 )
 
-__all__ = ["map_csv", "map_figures", "map_tables", "people_csv", "people_figures", "people_tables"]
+__all__ = [
+    "map_csv",
+    "map_figures",
+    "map_tables",
+    "people_csv",
+    "people_figures",
+    "people_tables",
+    "told_on_maps",
+]
 
 _CERTAIN = 0.05
 _TITLES = {
@@ -34,6 +45,7 @@ _TITLES = {
     "released_row": "Released row",
 }
 _BINS = 35
+_NAMED = 5
 _ABOUT = ("auc", "either_way", "low", "high", "epsilon", "p_value")
 
 
@@ -149,6 +161,21 @@ def _figure(people: People, name: str) -> PageFigure:
         f"places together."
     )
     return PageFigure(people.subject, (inline_svg(figure, name, what),), caption)
+
+
+def told_on_maps(findings: Findings) -> list[str]:
+    """Who is told for certain and was no target, by subject."""
+    said = []
+    for name, records in findings.shown_on_maps.items():
+        number = len(records)
+        who = "record that is no target is" if number == 1 else "records that are no targets are"
+        named = listing(records, _NAMED, show=str)
+        said.append(
+            f"On the exposure map of {name}, {number:,} {who} told apart for certain ({named}; "
+            f"{100 * CONFIDENCE:g}% over all records of the map and all other ways to show a "
+            "leak): make the first of the map the targets, to say how much it tells."
+        )
+    return said
 
 
 def map_csv(subjects: Sequence[AuditedSubject]) -> str:

@@ -251,27 +251,36 @@ def _whose_doing(findings: Findings, best: Finding) -> str:
     facts = best.shared
     if not findings.shown_by_scores or (best.attribute and not facts.in_files):
         return "."
+    return f". {_if_drawn_alike(findings, facts)}"
+
+
+def _if_drawn_alike(findings: Findings, facts: SummaryFacts) -> str:
     untold = "" if findings.inputs_are_known else ": their inputs are not there to compare"
     return (
-        f". This is the {facts.what}'s doing if members and non-members were drawn at random from "
+        f"This is the {facts.what}'s doing if members and non-members were drawn at random from "
         f"the same source, which no test can prove{untold}."
     )
 
 
-def _of_the_surest(finding: Finding, than: str) -> str:
+def _of_the_surest(findings: Findings, finding: Finding) -> str:
     top = finding.own.surest
     if top is None:
         return ""
+    whose = "members" if finding.own.is_of_model else "private records"
     what = (
         "Few records leak, and these do."
         if top.are_members
-        else "Private records are missing where scores are highest, and this gives them away."
+        else f"{whose.capitalize()} are missing where scores are highest, and this gives them away."
     )
-    return (
-        f"Over all records no attack did reliably better than {than}, but of the {top.size} "
-        f"highest scores of {finding.own.attack} {top.members} are those of private records, where "
-        f"{top.expected:.3g} are expected: this is not chance. {what}"
+    said = (
+        f"Over all records no attack did reliably better than {findings.than}, but of the "
+        f"{top.size} highest scores of {finding.own.attack} {top.members} are those of {whose}, "
+        f"where {top.expected:.3g} are expected: this is not chance"
     )
+    if not finding.own.is_of_model:
+        return f"{said}. {what}"
+    even = "even where such inputs are twice as likely on one side"
+    return f"{said}, {even}. {what} {_if_drawn_alike(findings, finding.own)}"
 
 
 def _size(findings: Findings) -> str:
@@ -287,9 +296,14 @@ def _size(findings: Findings) -> str:
         word = strength_words(best.shared)
         return f"{what} is {word}{beyond}: this is not chance{way}{order}."
     if findings.surest is not None:
-        return _of_the_surest(findings.surest, findings.than)
+        return _of_the_surest(findings, findings.surest)
     if findings.shown_of_people:
         return _of_people(findings)
+    if findings.shown_on_maps:
+        return (
+            "About the targets no attack is shown to do better than guessing, but records that "
+            "are no targets are told apart for certain by what the targets taught."
+        )
     if findings.shown_by_certificate:
         if any(_leaks(one.shared) for one in findings.audited):
             return (

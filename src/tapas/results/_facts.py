@@ -31,6 +31,7 @@ __all__ = [
 
 LIKELY = 0.95  # of calling for a gain that no small difference of the sides explains
 STRONG = 0.9999  # of calling a split unfit
+ODDS_OF_A_SIDE = 2.0  # that may come of what sets the sides apart and was not found
 NEGLIGIBLE = 0.02  # of an AUC: what inputs alone may tell of a split that is fit
 _MEASURED = {measure.fact: measure for measure in MEASURES if measure.fact is not None}
 
@@ -70,6 +71,11 @@ class SummaryFacts:
     def at(self, confidence: float) -> "SummaryFacts":
         """The same with another confidence."""
         return replace(self, confidence=confidence, _known={})
+
+    @property
+    def is_of_model(self) -> bool:
+        """Whether records of one model were judged, beside what is told without it."""
+        return self.summary.inputs_alone is not None and not self.in_files
 
     @property
     def what(self) -> str:
@@ -144,12 +150,12 @@ class SummaryFacts:
 
     @cached_property
     def surest(self) -> stats.TopScores | None:
-        """Whose the highest scores are, of records judged in one release of files.
+        """Whose the highest scores are, of records judged in one release of files, or one model.
 
-        Its p-value holds over earlier looks too.
+        Its p-value holds over earlier looks too. A model may be sure of records of a kind that one
+        side has more of than was found without it, so that odds of two are no leak there.
         """
-        of_model = self.summary.inputs_alone is not None and not self.in_files
-        if self.dependence is not Dependence.ONE_RELEASE or of_model or self.told_by_inputs:
+        if self.dependence is not Dependence.ONE_RELEASE or self.told_by_inputs:
             return None
         if (
             self.summary.has_one_secret
@@ -158,7 +164,8 @@ class SummaryFacts:
         ):
             return None
         worlds = Worlds.of(self.summary)
-        found = stats.top_scores(worlds.positive, worlds.negative)
+        odds = ODDS_OF_A_SIDE if self.is_of_model else 1.0
+        found = stats.top_scores(worlds.positive, worlds.negative, odds=odds)
         (p_value,) = stats.shared_p_values([found.p_value], 1, self.summary.error_share)
         return found._replace(p_value=float(p_value))
 

@@ -200,7 +200,7 @@ class Findings:
     def found_over_all(self) -> bool:
         """Whether some attack did so over all trials, records or people."""
         shown = self.shown_by_scores or self.shown_by_certificate or self.shown_by_claim
-        return shown or bool(self.shown_of_people)
+        return shown or bool(self.shown_of_people) or bool(self.shown_on_maps)
 
     @property
     def shown_by_claim(self) -> bool:
@@ -221,16 +221,29 @@ class Findings:
         level = self.confidence_of_a_way
         return [one for one in self.people if _differs(one, level)]
 
+    @property
+    def _mapped(self) -> list[AuditedSubject]:
+        """Subjects of which every record was judged, if only by what others taught."""
+        return [one for one in self.record.audited if one.exposure is not None]
+
+    @cached_property
+    def shown_on_maps(self) -> dict[str, list[str]]:
+        """Records of each subject that are told for certain though they are no targets."""
+        level = self.at_this_look(self.confidence_of_a_way)
+        level = stats.shared_confidence(level, max(1, len(self._mapped)))
+        told = {one.name: one.exposure.exposed(level) for one in self._mapped if one.exposure}
+        return {name: records for name, records in told.items() if records}
+
     @cached_property
     def ways(self) -> int:
         """In how many ways a leak can be shown.
 
-        By scores, a certificate, the highest scores, copies; by the mean over people, and their
-        p-values.
+        By scores, a certificate, the highest scores, copies, the exposure map; by the mean over
+        people, and their p-values.
         """
         highest = any(one.own.surest for one in self.audited)
         ways = 1 + (self.certificate is not None) + highest + bool(self._counted)
-        return ways + 2 * bool(self.people)
+        return ways + bool(self._mapped) + 2 * bool(self.people)
 
     @property
     def confidence_of_a_way(self) -> float:
@@ -321,7 +334,7 @@ class Findings:
 
     @cached_property
     def surest(self) -> Finding | None:
-        """The attack in files whose highest scores are one side's more often than by chance."""
+        """The attack on records whose highest scores are one side's more often than by chance."""
         tested = [(one.own.surest.p_value, one) for one in self.audited if one.own.surest]
         p_value, found = min(tested, key=lambda one: one[0], default=(1.0, None))
         return found if p_value <= 1 - self.verdict_confidence else None

@@ -33,7 +33,7 @@ class TopScores(NamedTuple):
         return self.members > self.expected
 
 
-def top_scores(positive: ArrayLike, negative: ArrayLike) -> TopScores:
+def top_scores(positive: ArrayLike, negative: ArrayLike, *, odds: float = 1.0) -> TopScores:
     """Return whether one side has the 5, 10, 25 or 50 highest scores more often than chance.
 
     Members have where few leak; non-members, where what is near to members was kept back.
@@ -41,9 +41,11 @@ def top_scores(positive: ArrayLike, negative: ArrayLike) -> TopScores:
     Notes
     -----
     Assumes: without a leak, any choice of so many records is as likely to be the members as any
-    other; independence is not needed. Guarantees: a p-value, by Fisher's exact test for each of
-    the four numbers and the two sides, times eight. Of scores that are equal those of the other
-    side count as higher.
+    other; independence is not needed. With `odds`, records that score high may be of one side at
+    odds up to so many times those of others, because of what they are (Rosenbaum's bounds for
+    observational studies, 2002, section 4.3). Guarantees: a p-value, by Fisher's exact test for
+    each of the four numbers and the two sides, times eight. Of scores that are equal those of the
+    other side count as higher.
     """
     ones, zeros = check_scores(positive, "positive"), check_scores(negative, "negative")
     if ones.size == 0 or zeros.size == 0:
@@ -54,7 +56,7 @@ def top_scores(positive: ArrayLike, negative: ArrayLike) -> TopScores:
     for side, others in ((ones, zeros), (zeros, ones)):
         for size in (min(number, side.size + others.size) for number in _SIZES):
             own = _among_the_highest(size, side, others)
-            p_value = excess_p_value(own, side.size, size - own, others.size)
+            p_value = excess_p_value(own, side.size, size - own, others.size, odds=odds)
             members = own if side is ones else size - own
             tried = len(_SIZES) * _SIDES
             found.append(TopScores(size, members, size * share, min(1.0, tried * p_value)))
