@@ -38,7 +38,8 @@ def other_half(
     try:
         twin.learn()
         summaries = twin.test(twin.num_test)
-        about = about_records(twin, summaries, subgroups, show_values) if summaries else None
+        last = exposed[0].read_reversed
+        about = about_records(twin, summaries, subgroups, show_values, last) if summaries else None
     except TapasError as error:
         log_failure("the records that the attacker knows could not be judged", error)
         return None
