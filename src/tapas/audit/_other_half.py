@@ -15,7 +15,7 @@ __all__ = ["other_half"]
 def other_half(
     run: SubjectRun, outcome: AuditedSubject, subgroups: Sequence[str], show_values: bool
 ) -> AuditedSubject | None:
-    """The same game with known and judged records exchanged, by the attack that shows most.
+    """The same game with known and judged records exchanged, by the attack that lists them.
 
     None where nobody is known, or where no attack tells records apart. It lists people; what is
     certain rests on the judged half alone, for the two are not independent of each other.
