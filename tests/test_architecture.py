@@ -74,7 +74,7 @@ PUBLIC = {
         dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title gates_words
         FEWEST_GROUPS has_few_groups holds_together judge_claim judge_records leak look_words
-        loosened_limits missing_scores note_progress performance_table
+        loosened_limits missing_scores most_exposed_first note_progress performance_table
         positive_predictive_value privacy_risk read_history record_facts refuse_idle risk_histogram
         repair_history rounded rounded_area rounded_down rounded_up slice_metrics
         spreadsheet_safe strongest summary_facts with_ratio write_exposure_table""",

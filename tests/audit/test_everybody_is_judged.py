@@ -63,6 +63,18 @@ def test_results_and_their_intervals_are_those_of_the_judged_half_alone() -> Non
     assert exposed.slices["members"][0] == game.counts.judged_members
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_nearest_released_record_is_known_of_all_that_are_listed(turned) -> None:
+    """Also where many score the same, and where what was kept back is copied instead."""
+    release, private, holdout = _tables()
+    game = ObservedMIA(release, *([holdout, private] if turned else [private, holdout]), seed=1)
+    record = Audit(game, [ClosestDistanceMIA()]).run(n_jobs=1)
+    (exposed,) = exposed_records(Findings(record))
+    assert exposed.read_reversed is turned
+    assert set(exposed.table["told"].head(20)) == {True, False}
+    assert exposed.table["agrees_on"].head(20).notna().all()
+
+
 def test_each_half_is_ranked_by_its_own_false_alarms() -> None:
     game = ObservedMIA(*_tables(), seed=1)
     record = Audit(game, [RecordEnsembleAttack()]).run(n_jobs=1)

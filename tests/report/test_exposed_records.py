@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -105,7 +106,7 @@ def test_the_page_lists_exposed_records_and_a_file_lists_all(tmp_path) -> None:
     assert "The 20 highest scores of 300 records" in text
     rows = pd.read_csv(table)
     assert len(rows) == 300
-    assert rows.columns[:2].tolist() == ["subject", "attack"]
+    assert rows.columns[:3].tolist() == ["subject", "attack", "read_reversed"]
     for safe in files[1:]:
         with safe.open(encoding="utf-8", newline="") as file:
             cells = [cell for row in csv.reader(file) for cell in row]
@@ -174,13 +175,96 @@ def test_misses_are_counted_only_among_many_intervals() -> None:
     assert "of 20 intervals, about one in twenty misses" in many.html()
 
 
-def test_it_is_said_where_the_exposed_stand_at_the_other_end() -> None:
-    for strength, said in ((2.0, False), (-2.0, True)):
-        found = record(judged(strength), records=columns())
-        (exposed,) = exposed_records(Findings(found))
-        assert exposed.ranks_members_last is said
-        page = AuditPage(found).html()
-        assert ("the most exposed stand at the other end" in page) is said
+@pytest.mark.parametrize(("strength", "turned"), [(2.0, False), (-2.0, True)])
+def test_where_members_have_the_lower_scores_for_certain_these_come_first(
+    strength, turned, tmp_path
+) -> None:
+    found = record(judged(strength), records=columns())
+    (exposed,) = exposed_records(Findings(found))
+    assert exposed.read_reversed is turned
+    assert exposed.table["member"].head(50).mean() > 0.9
+    assert exposed.table["privacy_risk"].iloc[0] > 0.8
+    assert exposed.table["privacy_risk"].is_monotonic_decreasing
+    assert exposed.table["false_positive_rate"].is_monotonic_increasing
+    page = AuditPage(found)
+    page.publish(tmp_path)
+    told = pd.read_csv(tmp_path / "exposure.csv")
+    assert told["member"].head(50).mean() > 0.9
+    assert (told["read_reversed"] == turned).all()
+    (said,) = verdict_values(found, decide(found))["records"]
+    assert said["read_reversed"] is turned
+    assert [row["row"] for row in said["most_exposed"]] == told["row"].head(20).tolist()
+    assert sum(said["privacy_risk"]["members"][7:]) > sum(said["privacy_risk"]["others"][7:])
+    assert ("The 20 lowest scores of 300 records" in page.html()) is turned
+    assert ("Others as low" in page.html()) is turned
+    assert "stand at the other end" not in page.html()
+
+
+def test_a_score_that_may_rank_either_way_is_read_as_it_is() -> None:
+    (exposed,) = exposed_records(Findings(record(judged(-0.1), records=columns())))
+    assert not exposed.read_reversed
+    assert (np.diff(exposed.table["score"]) <= 0).all()
+
+
+def test_both_halves_are_read_the_same_way_round() -> None:
+    known = AuditedSubject("Model", summaries=(judged(-2.0),), records=columns())
+    whole = replace(known, other_half=known)
+    (exposed,) = exposed_records(Findings(AuditRecord("A", {}, "f" * 32, 1, (whole,))))
+    assert set(exposed.table["told"].head(50)) == {True, False}
+    assert exposed.table["member"].head(100).mean() > 0.9
+    assert (np.diff(exposed.table["false_positive_rate"]) >= 0).all()
+
+
+def guesses(strength, attack="RuleBasedMIA"):
+    """An attack that says yes or no, and nothing else."""
+    found = judged(strength, attack=attack)
+    decided = (found.scores > 1).astype(float)
+    return MIAttackSummary(
+        found.labels, decided > 0, decided, "M", attack, "D", "all", dependence="one release"
+    )
+
+
+def test_where_no_leak_is_shown_the_list_is_of_an_attack_that_tells_records_apart() -> None:
+    rng = np.random.default_rng(1)
+    members = np.arange(300) % 2 == 0
+    blind = rng.normal(size=300)
+    nothing = MIAttackSummary(
+        members, blind > 0, blind, "M", "LossMIA", "D", "all", dependence="one release"
+    )
+    found = Findings(record(guesses(0.1), nothing, records=columns()))
+    assert not found.leaks
+    assert found.best.own.attack == "RuleBasedMIA"
+    (exposed,) = exposed_records(found)
+    assert exposed.attack == "LossMIA"
+    assert set(exposed.slices["attack"]) == {"RuleBasedMIA"}
+
+
+def test_what_shows_a_leak_is_not_given_up_for_scores_that_show_none() -> None:
+    found = Findings(record(guesses(2.0), judged(0.0, attack="LossMIA"), records=columns()))
+    assert found.leaks
+    (exposed,) = exposed_records(found)
+    assert exposed.attack == "RuleBasedMIA"
+    tied = int((exposed.table["score"] == 1).sum())
+    assert exposed.table["same_score"].iloc[0] == tied
+    page = AuditPage(found.record).html()
+    assert "Same score" in page
+    assert "Same score" not in AuditPage(record(judged(), records=columns())).html()
+    both = Findings(record(guesses(2.0), judged(1.0, attack="LossMIA"), records=columns()))
+    assert both.best.own.attack == "RuleBasedMIA"
+    (exposed,) = exposed_records(both)
+    assert exposed.attack == "LossMIA"
+
+
+def test_many_copies_at_one_score_do_not_make_an_attack_unable_to_rank() -> None:
+    members = np.arange(300) % 2 == 0
+    rng = np.random.default_rng(2)
+    scores = np.where(members & (np.arange(300) < 120), 0.0, -1 - rng.random(300))
+    near = MIAttackSummary(
+        members, scores > -1, scores, "M", "Near", "D", "all", dependence="one release"
+    )
+    both = Findings(record(near, judged(0.5, attack="weaker"), records=columns()))
+    (exposed,) = exposed_records(both)
+    assert exposed.attack == "Near"
 
 
 def test_the_risk_of_a_record_stands_with_its_interval() -> None:

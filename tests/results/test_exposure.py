@@ -13,6 +13,7 @@ from tapas.results._exposure import (
     slice_metrics,
     write_exposure_table,
 )
+from tapas.stats import clopper_pearson
 
 
 @pytest.fixture
@@ -138,6 +139,45 @@ def test_where_members_score_lower_the_ends_of_risks_do_not_claim_to_know() -> N
     table = exposure_table(MIAttackSummary(members, members, rng.normal(size=400) - 3 * members))
     assert (table["privacy_risk_low"] == 0).all()
     assert (table["privacy_risk_high"] == 1).all()
+
+
+def test_equal_scores_are_ordered_neither_by_the_answer_nor_by_place() -> None:
+    scores = np.zeros(1_000)
+    members = np.arange(1_000) < 500
+    table = exposure_table(MIAttackSummary(members, scores > 0, scores))
+    assert (table["same_score"] == 1_000).all()
+    for size in (20, 100):
+        expected = clopper_pearson(int(table["member"].head(size).sum()), size, 0.99)
+        assert expected[0] < 0.5 < expected[1]
+    swapped = exposure_table(MIAttackSummary(~members, scores > 0, scores))
+    assert swapped["record"].tolist() == table["record"].tolist()
+    split = exposure_table(MIAttackSummary(members, scores > 0, (np.arange(1_000) % 4 == 0) * 1.0))
+    assert split["same_score"].tolist() == [250] * 250 + [750] * 750
+    assert 0.3 < split["member"].head(100).mean() < 0.7
+
+
+def test_equal_scores_of_a_class_are_not_ordered_by_the_answer() -> None:
+    scores, members = np.zeros(600), np.arange(600) < 300
+    about = pd.DataFrame({"class": np.arange(600) % 3})
+    table = exposure_table(MIAttackSummary(members, members, scores), about, most=50, per="class")
+    assert table["class"].tolist() == [0] * 50 + [1] * 50 + [2] * 50
+    assert (table.groupby("class")["member"].mean().between(0.2, 0.8)).all()
+
+
+def test_read_the_other_way_round_every_number_is_that_of_the_reversed_score(
+    summary: MIAttackSummary, tmp_path: object
+) -> None:
+    reversed_ = MIAttackSummary(summary.labels, summary.predictions, -summary.scores)
+    about = pd.DataFrame({"class": np.arange(400) % 2})
+    plain = exposure_table(summary, about)
+    table = exposure_table(reversed_, about, read_reversed=True)
+    assert (np.diff(table["score"]) >= 0).all()
+    pd.testing.assert_frame_equal(table.assign(score=-table["score"]), plain)
+    best = exposure_table(reversed_, about, most=2, per="class", read_reversed=True)
+    expected = exposure_table(summary, about, most=2, per="class")
+    assert best["record"].tolist() == expected["record"].tolist()
+    path = write_exposure_table(reversed_, tmp_path / "a.csv", most=7, read_reversed=True)
+    assert pd.read_csv(path)["record"].tolist() == plain["record"].head(7).tolist()
 
 
 def test_too_few_records_have_no_risk() -> None:

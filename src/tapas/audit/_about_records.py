@@ -10,7 +10,14 @@ from tapas._validate import listing
 from tapas.attacks import confidence_without
 from tapas.audit._subject_run import SubjectRun
 from tapas.errors import ConfigError
-from tapas.results import MOST_RECORDS, SUBGROUP, VALUE, LabelInferenceAttackSummary
+from tapas.results import (
+    MOST_RECORDS,
+    SUBGROUP,
+    VALUE,
+    LabelInferenceAttackSummary,
+    most_exposed_first,
+    summary_facts,
+)
 
 _NUMBER = re.compile(r"(true|predicted)(_\d+)?")
 
@@ -20,10 +27,12 @@ def about_records(
     summaries: Sequence[LabelInferenceAttackSummary],
     subgroups: Sequence[str],
     show_values: bool,
+    read_reversed: bool = False,
 ) -> pd.DataFrame | None:
     """Who was judged; of the most exposed also what is nearest to them, and their values.
 
-    Values are kept only where they may be shown.
+    Values are kept only where they may be shown. The lowest scores count as well where members
+    have them for certain, or where it is known that scores are read the other way round.
     """
     model = run.threat_model
     about = model.judged_records()
@@ -37,7 +46,7 @@ def about_records(
         if values is None or name not in values:
             raise ConfigError(f"subgroups: {name!r} is not a column of the records that are judged")
         about[f"{SUBGROUP}{name}"] = values[name].astype(object)
-    top = _most_exposed(summaries, len(about))
+    top = _most_exposed(summaries, len(about), read_reversed)
     nearest = model.nearest_released(top)
     if nearest is not None:
         for name in nearest:
@@ -69,13 +78,19 @@ def check_subgroups(columns: Sequence[str], subgroups: Sequence[str], where: str
         )
 
 
-def _most_exposed(summaries: Sequence[LabelInferenceAttackSummary], size: int) -> list[int]:
-    """Positions of the highest scores of every attack."""
+def _most_exposed(
+    summaries: Sequence[LabelInferenceAttackSummary], size: int, read_reversed: bool
+) -> list[int]:
+    """Positions of the highest scores of every attack, and of the lowest where these count."""
     found: set[int] = set()
     for summary in summaries:
         scores = summary.scores
         if scores is not None and np.ndim(scores) == 1 and len(scores) == size:
-            found.update(np.argsort(-np.asarray(scores), kind="stable")[:MOST_RECORDS].tolist())
+            found.update(most_exposed_first(scores)[:MOST_RECORDS].tolist())
+            area = summary_facts(summary).auc
+            if read_reversed or (area is not None and area.high < 0.5):
+                lowest = most_exposed_first(scores, read_reversed=True)
+                found.update(lowest[:MOST_RECORDS].tolist())
     return sorted(found)
 
 

@@ -15,7 +15,7 @@ __all__ = ["other_half"]
 def other_half(
     run: SubjectRun, outcome: AuditedSubject, subgroups: Sequence[str], show_values: bool
 ) -> AuditedSubject | None:
-    """The same game with known and judged records exchanged, by the attack that shows most.
+    """The same game with known and judged records exchanged, by the attack that lists them.
 
     None where nobody is known, or where no attack tells records apart. It lists people; what is
     certain rests on the judged half alone, for the two are not independent of each other.
@@ -38,7 +38,8 @@ def other_half(
     try:
         twin.learn()
         summaries = twin.test(twin.num_test)
-        about = about_records(twin, summaries, subgroups, show_values) if summaries else None
+        last = exposed[0].read_reversed
+        about = about_records(twin, summaries, subgroups, show_values, last) if summaries else None
     except TapasError as error:
         log_failure("the records that the attacker knows could not be judged", error)
         return None

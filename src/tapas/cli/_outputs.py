@@ -148,6 +148,7 @@ def _records(record: AuditRecord) -> list[dict[str, Any]]:
         {
             "subject": one.subject,
             "attack": one.attack,
+            "read_reversed": one.read_reversed,
             "most_exposed": _rows(one.table.head(MOST_RECORDS).to_dict("list")),
             "most_exposed_of_class": _rows(one.per_class.to_dict("list")),
             "privacy_risk": risk_histogram(one.table["privacy_risk"], one.table["member"]),

@@ -30,7 +30,7 @@ def results_csv(record: AuditRecord) -> str:
 
 def slices_csv(exposed: list[ExposedRecords], people: list[People]) -> str:
     """The strongest attack by class and subgroup: of records, and the mean over people."""
-    tables = [one.slices.assign(subject=one.subject, attack=one.attack) for one in exposed]
+    tables = [one.slices.assign(subject=one.subject) for one in exposed]
     tables += [
         one.parts.rename(columns=_OF_PEOPLE).assign(subject=one.subject, attack=one.attack)
         for one in people

@@ -32,6 +32,7 @@ _TITLES = {
     "member": "Member",
     "guessed_member": "Guessed",
     "score": "Score",
+    "same_score": "Same score",
     "false_positive_rate": "Others as high",
     "false_positive_rate_high": "At most",
     "privacy_risk": "Risk",
@@ -60,9 +61,11 @@ class RecordsTable:
     shows_class: bool
     shows_nearest: bool
     shows_told: bool
-    ranks_members_last: bool
+    read_reversed: bool
+    has_ties: bool
     split_is_unfit: bool
     rows: tuple[tuple[Cell, ...], ...]
+    slices_attack: str
     slice_columns: tuple[str, ...]
     slices: tuple[tuple[Cell, ...], ...]
 
@@ -76,14 +79,15 @@ def records_tables(
 
 def records_csv(exposed: Iterable[ExposedRecords]) -> str:
     """Return all exposed records as CSV, safe to open in a spreadsheet."""
-    tables = [one.table.assign(subject=one.subject, attack=one.attack) for one in exposed]
+    first = ("subject", "attack", "read_reversed")
+    tables = [one.table.assign(**{name: getattr(one, name) for name in first}) for one in exposed]
     for one in tables:
         if "class" in one:
             one["rank_in_class"] = one.groupby("class", dropna=False).cumcount() + 1
     table = pd.concat(tables, ignore_index=True)
     if "row" in table:
         table = table.drop(columns="record")  # a place among those judged, which names nobody
-    return csv_text(table, ("subject", "attack"))
+    return csv_text(table, first)
 
 
 def _tables(exposed: ExposedRecords, number: int, unfit: bool) -> RecordsTable:
@@ -91,22 +95,28 @@ def _tables(exposed: ExposedRecords, number: int, unfit: bool) -> RecordsTable:
     twice = {"record", "source", *_RISK_ENDS, *({"row"} if "id" in exposed.table else ())}
     about = [name for name in exposed.table if name not in {*_TITLES, *twice}]
     first = [name for name in about if not name.startswith(("released_row", "agrees_on", VALUE))]
-    order = [*first, *_TITLES, *(name for name in about if name not in first)]
+    has_ties = bool((exposed.table["same_score"].head(MOST_RECORDS) > 1).any())
+    titles = {name: _TITLES[name] for name in _TITLES if has_ties or name != "same_score"}
+    if exposed.read_reversed:
+        titles["false_positive_rate"] = "Others as low"
+    order = [*first, *titles, *(name for name in about if name not in first)]
     by_slice = exposed.slices
     return RecordsTable(
         subject=exposed.subject,
         attack=exposed.attack,
         num_records=len(exposed.table),
-        columns=tuple({**_TITLES, **_NAMES}.get(name, name.replace("_", " ")) for name in order),
+        columns=tuple({**titles, **_NAMES}.get(name, name.replace("_", " ")) for name in order),
         figure=_distribution(exposed, number),
         risks=_risks(exposed, number),
         per_class=_per_class(exposed.per_class, order),
         shows_class="class" in order,
         shows_nearest="agrees_on" in order,
         shows_told="told" in order,
-        ranks_members_last=exposed.ranks_members_last,
+        read_reversed=exposed.read_reversed,
+        has_ties=has_ties,
         split_is_unfit=unfit,
         rows=_rows(exposed.table.head(MOST_RECORDS), order),
+        slices_attack=str(by_slice["attack"].iloc[0]),
         slice_columns=("Records", "Members", "Others", *(title for title, _, _ in _RATES)),
         slices=tuple(_slice(row) for row in by_slice.to_dict("records")),
     )

@@ -142,8 +142,9 @@ def _records(record: AuditRecord) -> list[LinkedTable]:
             )
             for line in shown.to_dict("records")
         )
-        caption = f"The {len(shown):,} highest scores of {len(one.table):,} records, {one.attack}."
-        columns = ("Rank", *named, "Score", "Others as high")
+        end, others = ("lowest", "low") if one.read_reversed else ("highest", "high")
+        caption = f"The {len(shown):,} {end} scores of {len(one.table):,} records, {one.attack}."
+        columns = ("Rank", *named, "Score", f"Others as {others}")
         tables.append(LinkedTable(f"Records of {one.subject}", caption, columns, rows))
     return tables
 

@@ -31,6 +31,7 @@ from tapas.results._exposure import (
     write_exposure_table,
 )
 from tapas.results._exposure_map import ExposureMap
+from tapas.results._exposure_order import most_exposed_first
 from tapas.results._facts import SummaryFacts, record_facts, summary_facts
 from tapas.results._filenames import file_safe
 from tapas.results._findings import CONFIDENCE, Finding, Findings, leak, strongest
@@ -147,6 +148,7 @@ __all__ = [
     "look_words",
     "loosened_limits",
     "missing_scores",
+    "most_exposed_first",
     "note_progress",
     "performance_table",
     "positive_predictive_value",

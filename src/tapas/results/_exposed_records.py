@@ -1,12 +1,14 @@
 """Whose records an audit of one release or model exposes most."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
 from tapas.results._audited_subject import SUBGROUP, VALUE, AuditedSubject
 from tapas.results._exposure import exposure_table, slice_metrics
+from tapas.results._exposure_order import most_exposed_first
 from tapas.results._findings import Finding, Findings
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.stats import shared_confidence
@@ -21,31 +23,33 @@ _PER_CLASS, _MOST_CLASSES = 3, 100
 
 @dataclass(frozen=True, eq=False)
 class ExposedRecords:
-    """The records that were judged, by the strongest attack on one subject.
+    """The records that were judged, by the strongest attack on one subject that ranks them.
 
     Intervals allow for having picked that attack out of all audited results.
 
     Attributes
     ----------
     subject, attack : str
+        The strongest attack; where that has few scores, and one for all that it would list, the
+        next that tells records apart, if it shows a leak where the strongest does.
     table : DataFrame
         `exposure_table` of all records with their rank, most exposed first. Where those that the
         attacker learnt from were judged too, by what the others teach, ``told`` says which they
         are: each half has its own scores, so that both are ranked by the share of others that
         score as high in the same half, then by that of all its records.
     slices : DataFrame
-        `slice_metrics` over the records that were judged at first, by class, by whether the model
-        is right and by the subgroups that were asked for; the intervals of a measure hold together
-        with 95 % confidence.
-    ranks_members_last : bool
-        Whether members have the lower scores for certain, so that the exposed stand at the end.
+        `slice_metrics` of the strongest attack (``attack``) over the records that were judged at
+        first, by class, by whether the model is right and by the subgroups that were asked for;
+        the intervals of a measure hold together with 95 % confidence.
+    read_reversed : bool
+        Whether members have the lower scores for certain, so that the lowest come first.
     """
 
     subject: str
     attack: str
     table: pd.DataFrame
     slices: pd.DataFrame
-    ranks_members_last: bool = False
+    read_reversed: bool = False
 
     @property
     def per_class(self) -> pd.DataFrame:
@@ -63,59 +67,67 @@ def exposed_records(findings: Findings) -> list[ExposedRecords]:
     )
     found = []
     for subject in findings.record.audited:
-        mine = (f for f in ordered if f.own.subject == subject.name)
-        scored = [s for s in map(_scored_records, mine) if s is not None]
-        last = {str(f.summary.attack) for f in ordered if _ranks_last(f, subject)}
-        half = _of_other_half(subject)
-        if half is not None:
-            attack = half.attack
-            scored.sort(key=lambda summary: summary.attack != attack)
-        if subject.records and scored and len(scored[0]) == _number(subject):
-            shown = bool(findings.record.question.get("show_values"))
-            # The attack was picked out of all audited results.
-            one = _exposed(subject, scored[0], shown, findings.shared_confidence)
-            found.append(replace(one, ranks_members_last=one.attack in last))
+        mine = [one for one in ordered if _scores_records(one, subject)]
+        if mine:
+            found.append(_exposed(subject, mine[0], _listed_by(findings, subject, mine), findings))
     return found
 
 
-def _ranks_last(finding: Finding, subject: AuditedSubject) -> bool:
+def _scores_records(finding: Finding, subject: AuditedSubject) -> bool:
+    """Whether it has a score for each record of a release."""
+    if finding.own.subject != subject.name or not subject.records or not finding.covers_records:
+        return False
+    scores = finding.summary.scores if finding.is_binary else None
+    number = len(next(iter(subject.records.values())))
+    return scores is not None and len(scores) == number and not np.isnan(scores).any()
+
+
+def _listed_by(findings: Findings, subject: AuditedSubject, mine: list[Finding]) -> Finding:
+    """By which of them, the strongest first, the records are listed."""
+
+    def shows_a_leak(finding: Finding) -> bool:
+        return finding.strength[0] > 0 or finding is findings.surest
+
+    half = _of_other_half(subject)
+    again = [one for one in mine if half is not None and one.summary.attack == half.attack]
+    able = [one for one in mine if _ranks(one) and shows_a_leak(one) >= shows_a_leak(mine[0])]
+    return (again or able or mine)[0]
+
+
+def _ranks(finding: Finding) -> bool:
+    """Whether it tells records of the list apart, or has many scores and found many alike."""
+    scores = np.asarray(finding.summary.scores)
+    first = scores[most_exposed_first(scores, _is_reversed(finding))[:MOST_RECORDS]]
+    return first[0] != first[-1] or len(np.unique(scores)) > MOST_RECORDS
+
+
+def _binary(finding: Finding) -> BinaryLabelInferenceAttackSummary:
+    return cast(BinaryLabelInferenceAttackSummary, finding.summary)
+
+
+def _is_reversed(finding: Finding) -> bool:
+    """Whether members have the lower scores for certain, so that it is read the other way round."""
     area = finding.shared.auc
-    return finding.own.subject == subject.name and area is not None and area.high < 0.5
-
-
-def _number(subject: AuditedSubject) -> int:
-    return len(next(iter((subject.records or {}).values()), ()))
-
-
-def _scored_records(finding: Finding) -> BinaryLabelInferenceAttackSummary | None:
-    """The summary of a finding that has a score for each record of a release."""
-    summary = finding.summary
-    if not finding.covers_records or not isinstance(summary, BinaryLabelInferenceAttackSummary):
-        return None
-    scored = summary.scores is not None and not np.isnan(summary.scores).any()
-    return summary if scored else None
+    return area is not None and area.high < 0.5
 
 
 def _exposed(
-    subject: AuditedSubject,
-    summary: BinaryLabelInferenceAttackSummary,
-    show_values: bool,
-    confidence: float,
+    subject: AuditedSubject, strongest: Finding, listed: Finding, findings: Findings
 ) -> ExposedRecords:
+    # Both attacks were picked out of all audited results.
+    confidence = findings.shared_confidence
     about = pd.DataFrame(dict(subject.records or {}))
     wanted = [name for name in about if name in _SLICED_BY or name.startswith(SUBGROUP)]
     columns = [name for name in wanted if _tells_parts(name, about[name])]
     level = shared_confidence(confidence, 1 + sum(about[name].nunique() for name in columns))
     # The subgroup of a record is a value of it.
+    show_values = bool(findings.record.question.get("show_values"))
     hidden = [] if show_values else [name for name in about if name.startswith(SUBGROUP)]
-    table = _with_other_half(subject, summary, about.drop(columns=hidden), confidence)
+    table = _with_other_half(subject, listed, about.drop(columns=hidden), confidence)
     table.insert(0, "rank", range(1, len(table) + 1))
-    return ExposedRecords(
-        subject=subject.name,
-        attack=str(summary.attack),
-        table=table,
-        slices=slice_metrics(summary, about[columns], confidence=level),
-    )
+    slices = slice_metrics(_binary(strongest), about[columns], confidence=level)
+    slices.insert(0, "attack", strongest.own.attack)
+    return ExposedRecords(subject.name, listed.own.attack, table, slices, _is_reversed(listed))
 
 
 def _of_other_half(subject: AuditedSubject) -> BinaryLabelInferenceAttackSummary | None:
@@ -127,27 +139,31 @@ def _of_other_half(subject: AuditedSubject) -> BinaryLabelInferenceAttackSummary
 
 def _with_other_half(
     subject: AuditedSubject,
-    summary: BinaryLabelInferenceAttackSummary,
+    finding: Finding,
     about: pd.DataFrame,
     confidence: float,
 ) -> pd.DataFrame:
     """The exposure of the judged, and of those that the attacker learnt from where it is known."""
     others, half = _of_other_half(subject), subject.other_half
+    summary, turned = _binary(finding), _is_reversed(finding)
     if others is None or half is None:
-        return exposure_table(summary, about, confidence=confidence)
+        return exposure_table(summary, about, confidence=confidence, read_reversed=turned)
     told = pd.DataFrame(dict(half.records or {}))
     level = shared_confidence(confidence, 2)
     halves = [
         exposure_table(
-            one, columns.reindex(columns=about.columns).assign(told=known), confidence=level
+            one,
+            columns.reindex(columns=about.columns).assign(told=known),
+            confidence=level,
+            read_reversed=turned,
         )
         for one, columns, known in ((summary, about, False), (others, told, True))
     ]
     halves[1]["record"] += len(summary)
-    reached = [one["score"].rank(ascending=False, method="max") / len(one) for one in halves]
+    reached = [one["score"].rank(ascending=turned, method="max") / len(one) for one in halves]
     table = pd.concat(halves, ignore_index=True)
-    shares = np.concatenate(reached)
-    order = np.lexsort((table["told"], shares, table["false_positive_rate"]))
+    shares, places = np.concatenate(reached), np.concatenate([one.index for one in halves])
+    order = np.lexsort((table["told"], places, shares, table["false_positive_rate"]))
     return table.iloc[order].reset_index(drop=True)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from tapas._validate import check_probability
 from tapas.errors import ConfigError
 from tapas.results._estimate import estimate
+from tapas.results._exposure_order import most_exposed_first
 from tapas.results._label_inference import BinaryLabelInferenceAttackSummary
 from tapas.results._measures import MEASURES, Measure
 from tapas.results._privacy_risk import privacy_risk, risk_limits
@@ -97,6 +98,7 @@ def exposure_table(
     most: int | None = None,
     per: str | None = None,
     confidence: float = 0.95,
+    read_reversed: bool = False,
 ) -> pd.DataFrame:
     """Return one row per record, the most exposed first.
 
@@ -112,14 +114,18 @@ def exposure_table(
         A column of `about`, such as the class: keep that many rows of each value of it.
     confidence
         Of ``false_positive_rate_high``, and of the interval of ``privacy_risk``.
+    read_reversed
+        Read the scores the other way round, of an attack that ranks members last: the lowest come
+        first, and what is said of higher scores below holds of lower ones.
 
     Returns
     -------
     DataFrame
-        ``record`` (position in the summary), ``member``, ``guessed_member``, ``score``, and
-        ``false_positive_rate``: the share of non-members that score at least as high, so that a
-        small value means an attacker could single this record out with few false alarms. Members
-        come before non-members of the same score. ``false_positive_rate_high`` is its upper end:
+        ``record`` (position in the summary), ``member``, ``guessed_member``, ``score``,
+        ``same_score`` (how many records have it; their order is drawn by lot, always the same),
+        and ``false_positive_rate``: the share of non-members that score at least as high, so that
+        a small value means an attacker could single this record out with few false alarms.
+        ``false_positive_rate_high`` is its upper end:
         with that confidence those of all records hold together (a Berk-Jones band), so that a share
         of 0 among few non-members is not taken for none. ``privacy_risk`` is the probability of
         membership that follows from the score, at even odds (`privacy_risk`), between
@@ -129,16 +135,19 @@ def exposure_table(
     if summary.scores is None:
         raise ConfigError("an exposure table needs scores, and this attack gave none")
     scores, members = summary.scores, summary.labels.astype(bool)
-    risks = privacy_risk(scores, members)
-    risk_low, risk_high = risk_limits(scores, members, risks, confidence)
-    others = np.sort(scores[~members])
-    above = len(others) - np.searchsorted(others, scores, side="left")
+    read = -scores if read_reversed else scores
+    risks = privacy_risk(read, members)
+    risk_low, risk_high = risk_limits(read, members, risks, confidence)
+    others = np.sort(read[~members])
+    above = len(others) - np.searchsorted(others, read, side="left")
+    _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
     table = pd.DataFrame(
         {
             "record": np.arange(len(scores)),
             "member": members,
             "guessed_member": summary.predictions.astype(bool),
             "score": scores,
+            "same_score": count[place],
             "false_positive_rate": above / len(others) if len(others) else np.nan,
             "false_positive_rate_high": simultaneous_upper_limits(
                 len(others), confidence=confidence
@@ -152,7 +161,7 @@ def exposure_table(
         if len(about) != len(table):
             raise ConfigError(f"about has {len(about)} rows, the summary {len(table)} records")
         table = pd.concat([table, about.reset_index(drop=True)], axis=1)
-    ordered = table.iloc[np.lexsort((~members, -scores))].reset_index(drop=True)
+    ordered = table.iloc[most_exposed_first(scores, read_reversed)].reset_index(drop=True)
     if most is None:
         return ordered
     if per is None:
@@ -162,7 +171,7 @@ def exposure_table(
     return (
         ordered.groupby(per, sort=True, group_keys=False)
         .head(most)
-        .sort_values([per, "score"], ascending=[True, False], kind="stable", ignore_index=True)
+        .sort_values(per, kind="stable", ignore_index=True)
     )
 
 
@@ -172,11 +181,13 @@ def write_exposure_table(
     about: pd.DataFrame | None = None,
     *,
     most: int | None = 100,
+    read_reversed: bool = False,
 ) -> Path:
     """Write the most exposed records as CSV; return the file."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    spreadsheet_safe(exposure_table(summary, about, most=most)).to_csv(target, index=False)
+    table = exposure_table(summary, about, most=most, read_reversed=read_reversed)
+    spreadsheet_safe(table).to_csv(target, index=False)
     return target
 
 
