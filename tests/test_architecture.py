@@ -73,6 +73,7 @@ PUBLIC = {
         compare_records constant_scores decide drawn_values_words
         dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title gates_words
+        given_away given_away_words left_out_columns LeftOutColumn
         FEWEST_GROUPS has_few_groups holds_together judge_claim judge_records leak look_words
         loosened_limits missing_scores most_exposed_first note_progress performance_table
         positive_predictive_value privacy_risk read_history record_facts refuse_idle risk_histogram

@@ -409,6 +409,11 @@ def test_the_nearest_released_record_stands_beside_the_exposed_one(place: Path) 
         f"used and {counts['judged_non_members']} that were not." in page
     )
     assert "of the records whether they were used" not in page
+    shares = [counts["known_members"] / 240, counts["known_non_members"] / 100]
+    assert shares == pytest.approx([1 / 3, 1 / 4], abs=0.03)  # of what known_share 0.5 takes
+    used, others = (f"{100 * share:.1f}%" for share in shares)
+    assert f"Known are {used} of the private records and {others} of the holdout, where" in page
+    assert "known_share is 0.5: of the holdout half of that is the population" in page
     assert "Distribution of exposure" in page
     assert "value of" not in page + table
     first = next(csv.DictReader(io.StringIO(table)))
@@ -419,6 +424,32 @@ def test_the_nearest_released_record_stands_beside_the_exposed_one(place: Path) 
     private = TabularDataset.read(place / "private.csv", description=released.description)
     copy = released.take([int(first["released_row"])])
     assert copy.table.same_values(private.take([int(first["row"])]).table)
+
+
+def test_with_a_reference_as_many_are_known_as_known_share_says(place: Path) -> None:
+    page, _ = exposed_page(place, "--reference", "more.csv", "--known-share", "0.25")
+    assert "The attacker knows of 60 records that they were used, and of 25 records not" in page
+    assert "Known are" not in page
+
+
+def test_check_says_who_is_known_of_a_release_and_why(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit_file(place)
+    assert run(["check", "files.yaml"]) == 0
+    asked: Any = load_audit(place / "files.yaml").asked()
+    counts, said = asked["data"]["records"], capsys.readouterr().out
+    total = counts["judged_members"] + counts["judged_non_members"]
+    assert (
+        f"Judged: {total} of 340 records, {counts['judged_members']} that were used and "
+        f"{counts['judged_non_members']} that were not. The attacker learns from others "
+        f"({counts['known_members']} that were used and {counts['known_non_members']} that were "
+        f"not: known_share says how many)" in said
+    )
+    assert f"of the holdout, {counts['reference']} records, is the reference" in said
+    audit_file(place, release={"file": "released.csv", "reference": "more.csv"})
+    assert run(["check", "files.yaml"]) == 0
+    assert "is the reference" not in capsys.readouterr().out
 
 
 def test_exposed_records_go_by_their_own_names(place: Path) -> None:

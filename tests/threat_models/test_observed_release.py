@@ -206,6 +206,23 @@ def test_no_epsilon_is_certified_from_one_release() -> None:
 # -- who is compared -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("share", "known", "judged"),
+    [(0.5, (200, 150), (400, 300)), (0.2, (67, 60), (533, 480)), (0.8, (400, 240), (200, 120))],
+)
+def test_without_a_reference_so_many_are_known_as_the_docs_say(
+    share: float, known: tuple[int, int], judged: tuple[int, int]
+) -> None:
+    numbers = pd.DataFrame({"x": np.random.default_rng(0).normal(size=1300)})
+    table = TabularDataset.from_dataframe(numbers)
+    members, others = table.take(range(600)), table.take(range(600, 1200))
+    release = table.take(range(1200, 1300))
+    counts = ObservedMIA(release, members, others, known_share=share, seed=0).counts
+    assert (counts.known_members, counts.known_non_members) == known
+    assert (counts.judged_members, counts.judged_non_members) == judged
+    assert counts.known_members == round(600 * share / (2 - share))
+
+
 def test_nobody_is_cut_off_for_size_and_nobody_is_both_known_and_judged() -> None:
     members, others, unused = pools("clinic", (900, 200, 100), 3)
     game = ObservedMIA(unused, members, others, seed=4)

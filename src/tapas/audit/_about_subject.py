@@ -75,6 +75,7 @@ def about_subject(
         unmapped=unmapped,
         nearness=nearness(model) if is_audited else None,
         copies=copies(model) if is_audited else None,
+        left_out_columns=judged.subject.left_out_columns,
         learning=learning_curves(run) if is_whole else (),
     )
     if is_whole and about is not None:

@@ -13,6 +13,7 @@ from tapas.audit._build_generator import controls
 from tapas.audit._built import Built
 from tapas.audit._config import AuditFile
 from tapas.audit._config_names import Names
+from tapas.audit._left_out_columns import looked_up
 from tapas.audit._subject import Subject
 from tapas.audit._tables import Tables
 from tapas.datasets import TabularDataset
@@ -53,8 +54,13 @@ def release_subjects(config: AuditFile, names: Names) -> Built:
     except TapasError as error:
         raise ConfigError(f"{names.where}: {error}") from error
     _warn_of_identifiers(private, holdout)
-    subjects = [Subject(game, part.label or released.label)]
-    subjects += [Subject(game.with_release(table), table.label) for table in others]
+    names_of = [part.label or released.label, *(table.label for table in others)]
+    games = [game, *(game.with_release(table) for table in others)]
+    sides = (tables.aside("data.table"), tables.aside("data.holdout"))
+    subjects = [
+        Subject(one, name, left_out_columns=looked_up(*sides, tables.aside(key), config.seed))
+        for one, name, key in zip(games, names_of, part.files, strict=True)
+    ]
     if config.with_controls:
         made, fewer = _control_tables(private, len(released), config.seed), game.fewer(FEW_RECORDS)
         subjects += [

@@ -156,7 +156,10 @@ class ReleasePart(Part):
     )
     label: str | None = None
     known_share: Annotated[float, Field(ge=0, lt=1)] = Field(
-        default=0.5, description="Share of the records whose membership the attacker knows"
+        default=0.5,
+        description="Share of the records whose membership the attacker knows; without a "
+        "reference, share of the holdout that is known or the reference, half each, and the "
+        "private records are split as what is left of the holdout: a third is known at 0.5",
     )
 
     @property

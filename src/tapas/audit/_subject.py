@@ -5,6 +5,7 @@ from typing import Literal
 
 from tapas.compat import GameThreatModel
 from tapas.errors import ConfigError
+from tapas.results import LeftOutColumn
 
 __all__ = ["Subject"]
 
@@ -20,11 +21,14 @@ class Subject:
         Display name; that of what is attacked by default.
     role : {"audited", "control"}
         Controls (resampled records, independent columns) show where the scale begins and ends.
+    left_out_columns : tuple of LeftOutColumn
+        Of a released file: how many values it holds of columns that no attack looks at.
     """
 
     threat_model: GameThreatModel
     name: str = ""
     role: Literal["audited", "control"] = "audited"
+    left_out_columns: tuple[LeftOutColumn, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.threat_model, GameThreatModel):

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from tapas._random import Parts, part_stream
 from tapas._spec import Plain
@@ -48,6 +49,7 @@ class Tables:
         self._names = names
         self._without_text = without_text
         self._inputs: dict[str, Plain] = {}
+        self._aside: dict[str, pd.DataFrame] = {}
 
     def private(self) -> TabularDataset:
         """The private table, its columns and records chosen."""
@@ -67,7 +69,7 @@ class Tables:
                 f"{self._names.where}: data.rows is {part.rows}, the table has {len(data)}"
             )
         drawn = part_stream(self._config.seed, Parts.SAMPLE_ROWS).permutation(len(data))
-        return data.take(np.sort(drawn[: part.rows]))
+        return self._taken(data, np.sort(drawn[: part.rows]))
 
     def beside(self, file: str, key: str) -> TabularDataset:
         """A table beside the audit file; `key` is where the file names it."""
@@ -83,6 +85,9 @@ class Tables:
                 f"{self._names.where}: {key}: the table has {len(data)} rows, too few"
             )
         left = self._without_texts(data)
+        texts = [name for name in data.description.columns if name not in left.description.columns]
+        aside = (found.frame[texts], found.aside)
+        self._aside[key] = pd.concat([one.reset_index(drop=True) for one in aside], axis=1)
         self._inputs[key] = {
             "file": path.name,
             "sha256": found.sha256,
@@ -90,14 +95,14 @@ class Tables:
             **_about(left),
             "dropped": {
                 **dict.fromkeys(found.dropped, "named in data.drop"),
-                **{
-                    name: "free text, which attacks cannot compare"
-                    for name in data.description.columns
-                    if name not in left.description.columns
-                },
+                **dict.fromkeys(texts, "free text, which attacks cannot compare"),
             },
         }
         return left
+
+    def aside(self, key: str) -> pd.DataFrame:
+        """Cells of the columns that are left out of a table that was read, by its key."""
+        return self._aside.get(key, pd.DataFrame())
 
     def alike(self, path: Path) -> TabularDataset:
         """A table that the audit file does not name, read as those that it names."""
@@ -200,7 +205,13 @@ class Tables:
         left = [row for row, name in enumerate(names) if name not in out]
         if len(left) < FEWEST_ROWS:
             raise ConfigError(f"{self._names.where}: data.leave_out leaves {len(left)} records")
-        return data.take(left) if out else data
+        return self._taken(data, np.array(left)) if out else data
+
+    def _taken(self, data: TabularDataset, rows: np.ndarray) -> TabularDataset:
+        """Some records of the private table, and as many cells of what is left out of it."""
+        if "data.table" in self._aside:  # a sample has none
+            self._aside["data.table"] = self._aside["data.table"].iloc[rows]
+        return data.take(rows)
 
     def _without_columns(self, data: TabularDataset) -> TabularDataset:
         dropped = self._config.data.drop

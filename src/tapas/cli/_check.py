@@ -83,7 +83,31 @@ def _who_is_judged(audit: Any) -> str:
         return f"Judged: {number:,} targets of {rows:,} records{of_size} (data.targets chooses)"
     keys = ("data.table", "data.holdout", "data.sample")
     rows = sum(inputs[key]["rows"] for key in keys if key in inputs)
+    counts = asked.get("data", {}).get("records")
+    of_sides, others = "", "(known_share says how many)"
+    if counts:
+        of_sides = f", {_sides(counts, 'judged')}"
+        others = f"({_sides(counts, 'known')}: known_share says how many)"
     return (
-        f"Judged: {number:,} of {rows:,} records. The attacker learns from others "
-        f"(known_share says how many), and records whose values are on both sides tell nothing"
+        f"Judged: {number:,} of {rows:,} records{of_sides}. The attacker learns from others "
+        f"{others}, and records whose values are on both sides tell nothing{_reference(asked)}"
+    )
+
+
+def _sides(counts: Any, which: str) -> str:
+    members, others = (counts[f"{which}_{side}"] for side in ("members", "non_members"))
+    return f"{members:,} that were used and {others:,} that were not"
+
+
+def _reference(asked: Any) -> str:
+    """Why fewer are known of a release than known_share says."""
+    part = asked.get("release")
+    if not part or part.get("reference") is not None:
+        return ""
+    reference = asked["data"]["records"]["reference"]
+    if not reference:
+        return ""
+    return (
+        f". Half of what known_share takes of the holdout, {reference:,} records, is the "
+        f"reference; of what is left the same part of either side is known"
     )

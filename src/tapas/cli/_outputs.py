@@ -25,7 +25,10 @@ from tapas.results import (
     exposed_people,
     exposed_records,
     gates_words,
+    given_away,
+    given_away_words,
     holds_together,
+    left_out_columns,
     missing_scores,
     risk_histogram,
     shares_told,
@@ -99,6 +102,10 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
             for one in record.audited
             if one.copies
         ],
+        "left_out_columns": [
+            {"subject": name, **one.to_dict(), "beyond_chance": (name, one) in given_away(findings)}
+            for name, one in left_out_columns(findings)
+        ],
         "leaves": [
             {"subject": one.name, **one.leaves.to_dict()} for one in record.audited if one.leaves
         ],
@@ -110,6 +117,7 @@ def verdict_values(record: AuditRecord, verdict: Verdict) -> dict[str, Any]:
             *missing_scores(record),
             *unfit_splits(record),
             *unseen_inputs(record),
+            *given_away_words(findings),
         ],
         "crashes": [
             {"subject": subject.name, "attack": crash.attack, "message": crash.message}

@@ -34,7 +34,12 @@ from tapas.cli._read_option import choices, read_option
 )
 @click.option("--attribute", metavar="COLUMN", help="Guess this column instead of membership.")
 @click.option(
-    "--known-share", type=click.FloatRange(0, 1, max_open=True), default=0.5, show_default=True
+    "--known-share",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share that the attacker knows. Without --reference half of HOLDOUT's is the reference, "
+    "and of PRIVATE and what is left a third is known at 0.5.",
 )
 @click.option(
     "--max-auc", type=click.FloatRange(0, 1), help="A gate: the AUC must not be above this."

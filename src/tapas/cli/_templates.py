@@ -227,7 +227,7 @@ data:
 release:
   file: {released}
   # reference: more.csv       # more records that were not used; part of the holdout by default
-  known_share: 0.5            # share of the records whose membership the attacker knows
+  known_share: 0.5            # share that the attacker knows; of private records a third at 0.5
 
 attacks:                      # those that need no more than one release
   - RecordEnsembleAttack      # several looks, weighed on known records: the strongest

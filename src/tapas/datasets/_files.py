@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,8 @@ class TableFile:
         Columns of the file that were left out as asked.
     columns : tuple of str
         Every column that it has, whatever became of it.
+    aside : DataFrame
+        The cells of the columns that were left out, as they stand in the file, or missing.
     """
 
     frame: pd.DataFrame
@@ -62,6 +64,7 @@ class TableFile:
     sha256: str = ""
     dropped: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    aside: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def refuse_unknown_index(files: Iterable[TableFile], reading: Reading | None) -> None:
@@ -178,14 +181,15 @@ def _assembled(
     columns = tuple(str(name) for name in frame.columns)
     frame, index_notes = _indexed(frame, description, reading)
     dropped = tuple(str(name) for name in frame.columns if name in drop)
-    frame = frame[[name for name in frame.columns if name not in drop]]
     tokens = frozenset((*missing_values, *reading.missing))
+    aside, _ = _with_missing(frame[[name for name in frame.columns if name in drop]], None, tokens)
+    frame = frame[[name for name in frame.columns if name not in drop]]
     frame, words = _with_missing(frame, description, tokens)
     if cells.delimiter is None:
         frame, words = typed_columns(frame), {}
     frame, cell_notes = _plain(frame, words, description, reading, cells.delimiter)
     choices = (*cells.notes, *notes, *index_notes, *cell_notes)
-    return TableFile(frame, choices, dropped=dropped, columns=columns)
+    return TableFile(frame, choices, dropped=dropped, columns=columns, aside=aside)
 
 
 def _named(

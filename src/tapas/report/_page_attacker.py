@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapas.report._page_numbers import counted
+from tapas.report._page_numbers import counted, percent
 from tapas.report._page_python_question import stated_questions
 from tapas.results import AuditRecord, Findings, drawn_values_words
 from tapas.stats import Dependence
@@ -33,6 +33,7 @@ def _words(record: AuditRecord, question: Mapping[str, Any]) -> list[str]:
         return [
             "The attacker sees the released table, and records of the population.",
             _known(question, question["release"]),
+            *_why_fewer(question),
             *_guessed((question.get("goal") or {}).get("attribute")),
         ]
     if question.get("predictions"):
@@ -173,6 +174,22 @@ def _known(question: Mapping[str, Any], part: Mapping[str, Any]) -> str:
         f"{counted(int(counts['judged_members']), *noun)} that were used and "
         f"{int(counts['judged_non_members']):,} that were not."
     )
+
+
+def _why_fewer(question: Mapping[str, Any]) -> list[str]:
+    """Why fewer are known than known_share says, where part of the holdout is the reference."""
+    counts = (question.get("data") or {}).get("records")
+    if not counts or question["release"].get("reference") is not None or not counts["reference"]:
+        return []
+    used, others = (
+        percent(counts[f"known_{side}"] / counts[side]) for side in ("members", "non_members")
+    )
+    share = float(question["release"].get("known_share", 0.5))
+    return [
+        f"Known are {used} of the private records and {others} of the holdout, where known_share "
+        f"is {share:g}: of the holdout half of that is the population, and of what is left the "
+        f"same part of either side is known, so that both are kept alike."
+    ]
 
 
 def _population(number: int) -> str:

@@ -8,6 +8,7 @@ from tapas.results import (
     UNFIT_SPLIT,
     Findings,
     Verdict,
+    given_away,
 )
 
 __all__ = ["Banner", "banner", "verdict_words"]
@@ -39,8 +40,10 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         for one in findings.record.audited
         if one.copies is not None and (one in findings.copied or one.copies.only_private)
     ]
-    with_copies = ", with copies" if copied else ""
-    words = ". ".join([words, *copied])
+    values = [one.count for _, one in given_away(findings)]
+    held = [*(["copies"] if copied else []), *(["private values"] if values else [])]
+    beside = f", with {' and '.join(held)}" if held else ""
+    words = ". ".join([words, *copied, *values])
     if any(outcome.state == "fail" for outcome in verdict.outcomes):
         return Banner("bad", "Fail", f"{words}.")
     if verdict.contradicts_claim:
@@ -49,23 +52,23 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         return Banner("bad", "Claim contradicted", text)
     if verdict.state == "inconclusive":
         found = _all_the_same(findings) or "No leak is shown for certain."
-        return Banner("open", f"Inconclusive{with_copies}", f"{words}. {found}")
+        return Banner("open", f"Inconclusive{beside}", f"{words}. {found}")
     if verdict.state == "pass":
-        unlimited = copied or (findings.leaks and not findings.found_over_all)
+        unlimited = held or (findings.leaks and not findings.found_over_all)
         text = f"{words}. {_all_the_same(findings)}".rstrip()
-        return Banner("open" if unlimited else "good", f"Pass{with_copies}", text)
+        return Banner("open" if unlimited else "good", f"Pass{beside}", text)
     no_limits = _no_limits(findings)
     if findings.leaks:
         return Banner(
-            "bad", "Leak found", f"{'. '.join([*copied, *_shown(findings)])}. {no_limits}"
+            "bad", "Leak found", f"{'. '.join([*copied, *values, *_shown(findings)])}. {no_limits}"
         )
     if findings.best.shared.split_is_unfit:
         unfit = f"{UNFIT_SPLIT[:1].upper()}{UNFIT_SPLIT[1:]}"
         nothing = f"neither a leak of the {findings.best.shared.what} nor its absence can be shown"
         return Banner("open", "Split unfit", f"{unfit}: {nothing}. {no_limits}")
     text = f"No attack did reliably better than {findings.than}. {no_limits}"
-    if copied:
-        return Banner("open", "Not settled", f"{'. '.join(copied)}. {text}")
+    if held:
+        return Banner("open", "Not settled", f"{'. '.join([*copied, *values])}. {text}")
     if findings.nearly is not None and not findings.best.shared.told_by_inputs:
         return Banner("open", "Not settled", f"{nearly_words(findings)} {no_limits}")
     return Banner("open", "No leak shown", text)
@@ -98,7 +101,9 @@ def _no_limits(findings: Findings) -> str:
 def verdict_words(entry: Mapping[str, object]) -> str:
     """A verdict of an earlier time; without limits, what was found."""
     state, leaks = str(entry.get("state")), entry.get("leaks")
+    values = "; private values released" if entry.get("given_away") else ""
     if state != "none":
-        return f"{state}; leak found" if leaks and state in ("pass", "inconclusive") else state
+        found = "; leak found" if leaks and state in ("pass", "inconclusive") else ""
+        return f"{state}{found}{values}"
     found = "" if leaks is None else "; leak found" if leaks else "; no leak shown"
-    return f"no limits set{found}"
+    return f"no limits set{found}{values}"

@@ -36,6 +36,7 @@ from tapas.results._facts import SummaryFacts, record_facts, summary_facts
 from tapas.results._filenames import file_safe
 from tapas.results._findings import CONFIDENCE, Finding, Findings, leak, strongest
 from tapas.results._gates import GateOutcome, Verdict, decide, dropped_columns, gate_title
+from tapas.results._given_away import given_away, given_away_words, left_out_columns
 from tapas.results._history import append_verdict, loosened_limits, read_history, repair_history
 from tapas.results._inference import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
 from tapas.results._label_inference import (
@@ -44,6 +45,7 @@ from tapas.results._label_inference import (
 )
 from tapas.results._learning import LearningCurve
 from tapas.results._leaves import Leaves
+from tapas.results._left_out_columns import LeftOutColumn
 from tapas.results._limits import Claim, Gate, beyond_reach, refuse_idle
 from tapas.results._measures import (
     ALL_METRICS,
@@ -110,6 +112,7 @@ __all__ = [
     "LabelInferenceAttackSummary",
     "LearningCurve",
     "Leaves",
+    "LeftOutColumn",
     "MIAttackSummary",
     "Measure",
     "People",
@@ -140,11 +143,14 @@ __all__ = [
     "find_runs",
     "gate_title",
     "gates_words",
+    "given_away",
+    "given_away_words",
     "has_few_groups",
     "holds_together",
     "judge_claim",
     "judge_records",
     "leak",
+    "left_out_columns",
     "look_words",
     "loosened_limits",
     "missing_scores",

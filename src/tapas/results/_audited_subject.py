@@ -12,6 +12,7 @@ from tapas.results._copies import Copies
 from tapas.results._exposure_map import ExposureMap
 from tapas.results._learning import LearningCurve
 from tapas.results._leaves import Leaves
+from tapas.results._left_out_columns import LeftOutColumn
 from tapas.results._rare_columns import RareColumn
 from tapas.results._share_answers import PropertyShares
 from tapas.results._storage import as_plain_list, checked
@@ -80,6 +81,8 @@ class AuditedSubject:
         Of a released table: how near its records are to those used and to others, by side.
     copies : Copies, optional
         Of a released table: private records that it holds word for word.
+    left_out_columns : tuple of LeftOutColumn
+        Of a released table: how many private values it holds of columns that no attack looked at.
     other_half : AuditedSubject, optional
         The records that the attacker learnt from, judged by what the others teach: one summary
         and its `records`.
@@ -118,6 +121,7 @@ class AuditedSubject:
     learning: tuple[LearningCurve, ...] = ()
     nearness: Mapping[str, Mapping[str, float | None]] | None = None
     copies: Copies | None = None
+    left_out_columns: tuple[LeftOutColumn, ...] = ()
     other_half: "AuditedSubject | None" = None
     targets: Mapping[str, Sequence[Plain]] | None = None
     rare_columns: tuple[RareColumn, ...] = ()
@@ -157,6 +161,7 @@ class AuditedSubject:
             "nearness": None if self.nearness is None else _without_nan(self.nearness),
             "other_half": None if self.other_half is None else self.other_half.to_dict(),
             "copies": None if self.copies is None else self.copies.to_dict(),
+            "left_out_columns": [column.to_dict() for column in self.left_out_columns],
             "summaries": [summary.to_dict() for summary in self.summaries],
             "failures": [asdict(failure) for failure in self.failures],
             "crashes": [asdict(crash) for crash in self.crashes],
@@ -200,6 +205,7 @@ class AuditedSubject:
             if not entry.get("other_half")
             else cls.from_dict(checked(dict, entry["other_half"])),
             copies=None if not entry.get("copies") else Copies.from_dict(entry["copies"]),
+            left_out_columns=tuple(map(LeftOutColumn.from_dict, entry.get("left_out_columns", ()))),
             learning=tuple(map(LearningCurve.from_dict, entry.get("learning", ()))),
         )
 

@@ -13,6 +13,7 @@ from tapas.errors import StoreError
 from tapas.results._audit_record import AuditRecord
 from tapas.results._findings import Findings
 from tapas.results._gates import decide, gate_title
+from tapas.results._given_away import given_away
 from tapas.results._limits import Gate
 
 __all__ = ["append_verdict", "loosened_limits", "read_history", "repair_history"]
@@ -29,14 +30,15 @@ def append_verdict(folder: str | PathLike[str], record: AuditRecord) -> None:
     A line that is changed or taken out later breaks the chain.
     """
     path = Path(folder) / HISTORY_FILE
-    verdict = decide(record)
+    verdict, findings = decide(record), Findings(record)
     inputs = record.question.get("inputs") or {}
     entry = {
         "finished": record.provenance.get("finished"),
         "fingerprint": record.fingerprint,
         "state": verdict.state,
         "words": verdict.words,
-        "leaks": Findings(record).leaks,
+        "leaks": findings.leaks,
+        "given_away": [one.name for _, one in given_away(findings)],
         "limits": [
             {
                 "name": gate_title(outcome.gate),

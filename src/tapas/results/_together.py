@@ -3,6 +3,7 @@
 from tapas.results._facts import judged_summaries
 from tapas.results._findings import CONFIDENCE, Findings
 from tapas.results._gates import Verdict
+from tapas.results._given_away import left_out_columns
 from tapas.results._rounding import rounded_up
 from tapas.stats import Dependence, look_share
 
@@ -28,6 +29,7 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
         _records(findings),
         _models(findings),
         _shares(findings),
+        _left_out(findings),
         *look_words(findings),
         _looks_of_this_run(findings),
         _alone(findings),
@@ -178,6 +180,23 @@ def _shares(findings: Findings) -> str:
     return (
         f"How often each attack is right about the share that it takes the model in question to "
         f"have holds together for all attacks, with {_LEVEL} confidence."
+    )
+
+
+def _left_out(findings: Findings) -> str:
+    number = len(left_out_columns(findings))
+    if not number:
+        return ""
+    error = _percent(1 - CONFIDENCE)
+    said = f"That the left-out column gives people away has an error of {error} of its own"
+    if number > 1:
+        said = (
+            f"Which of the {number} left-out columns give people away has an error of {error} of "
+            f"its own, shared between them"
+        )
+    return (
+        f"{said}: no other statement spends a part of it, and whether a leak is found does not "
+        f"depend on it."
     )
 
 

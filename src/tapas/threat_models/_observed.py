@@ -194,8 +194,12 @@ class ObservedMIA(GameThreatModel):
         Without it, half of the known non-members serve. Rows that equal a judged or known record
         are left out of it.
     known_share : float
-        Share of the records whose membership the attacker knows; they are never judged. With 0,
-        only attacks with a fixed threshold apply, and there is no reference unless it is given.
+        Share of the records whose membership the attacker knows, with a reference that is given;
+        they are never judged. Without one it is the share of the non-members that the attacker
+        has, half of them known and half the reference, and of the members as large a part is known
+        as of the non-members that are left, ``known_share / (2 - known_share)``: a third at 0.5.
+        With 0, only attacks with a fixed threshold apply, and there is no reference unless it is
+        given.
     seed : int, optional
     label : str, optional
         Display name of the data; that of the members by default.
