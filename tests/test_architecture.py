@@ -77,7 +77,8 @@ PUBLIC = {
         loosened_limits missing_scores note_progress performance_table
         positive_predictive_value privacy_risk read_history record_facts risk_histogram
         repair_history rounded rounded_area rounded_down rounded_up slice_metrics
-        spreadsheet_safe strongest summary_facts with_ratio write_exposure_table""",
+        spreadsheet_safe strongest summary_facts with_ratio write_exposure_table
+        TellingFailures leaks_beside_failures only_failures_tell telling_failures""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice TopScores top_scores advantage_interval
         attack_epsilon_high auc_gain_interval

@@ -5,10 +5,10 @@ import math
 from tapas._validate import listing
 from tapas.report._page_cells import best_guess_words
 from tapas.report._page_copies import copies_sentences
+from tapas.report._page_failures import failures_sentences
 from tapas.report._page_numbers import between, counted, percent
 from tapas.results import (
     CONFIDENCE,
-    FAILURES,
     UNFIT_SPLIT,
     Finding,
     Findings,
@@ -43,7 +43,7 @@ def sentences(findings: Findings) -> list[str]:
         return [_nothing(findings)]
     found = [
         _attacked(findings),
-        *_told_by_failures(findings),
+        *failures_sentences(findings),
         *copies_sentences(findings),
         _achieved(findings, findings.best),
         _beside_inputs(findings, findings.best),
@@ -114,23 +114,6 @@ def _attacked(findings: Findings) -> str:
     else:
         aims = f"find out which records were in the {findings.used} data"
     return f"{counted(len(attacks), 'attack')} on {what} tried to {aims}, with {size} {unit} each."
-
-
-def _told_by_failures(findings: Findings) -> list[str]:
-    """Whose secret the failures of a mechanism tell, so that they are judged as an attack."""
-    said = []
-    for subject in findings.record.audited:
-        mine = [one.own for one in findings.audited if one.own.subject == subject.name]
-        told = [one.target for one in mine if one.attack == FAILURES]
-        if told:
-            runs = len(subject.failures) + sum(subject.trials.values())
-            said.append(
-                f"“{subject.name}” failed in {len(subject.failures):,} of {runs:,} runs, and its "
-                f"failures hang together with the secret of {counted(len(told), 'target')} "
-                f"({listing(told)}): in training all other runs had one secret, from which no "
-                "attack learns. There the failures themselves are judged as an attack."
-            )
-    return said
 
 
 def _were(count: int) -> str:

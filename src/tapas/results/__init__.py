@@ -63,6 +63,12 @@ from tapas.results._share_answers import PropertyShares, ShareAnswer
 from tapas.results._shares import SharesTold, shares_told
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
+from tapas.results._telling_failures import (
+    TellingFailures,
+    leaks_beside_failures,
+    only_failures_tell,
+    telling_failures,
+)
 from tapas.results._together import gates_words, holds_together, look_words
 from tapas.results._unfit_splits import UNFIT_SPLIT, unfit_splits, unseen_inputs
 from tapas.results._unknown_records import JudgedRecords, judge_records
@@ -120,6 +126,7 @@ __all__ = [
     "ShareAnswer",
     "SharesTold",
     "SummaryFacts",
+    "TellingFailures",
     "TrialFailure",
     "Verdict",
     "append_verdict",
@@ -144,10 +151,12 @@ __all__ = [
     "judge_claim",
     "judge_records",
     "leak",
+    "leaks_beside_failures",
     "look_words",
     "loosened_limits",
     "missing_scores",
     "note_progress",
+    "only_failures_tell",
     "performance_table",
     "positive_predictive_value",
     "privacy_risk",
@@ -164,6 +173,7 @@ __all__ = [
     "spreadsheet_safe",
     "strongest",
     "summary_facts",
+    "telling_failures",
     "unfit_splits",
     "unseen_inputs",
     "with_ratio",
