@@ -70,7 +70,7 @@ PUBLIC = {
         RecordComparison RunState ScoreTable ShareAnswer SharesTold SummaryFacts TrialFailure
         Verdict append_verdict shares_told
         as_plain_list beyond_reach
-        compare_records constant_scores decide drawn_values_words
+        compare_records compared_columns constant_scores decide drawn_values_words
         dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title gates_words
         FEWEST_GROUPS has_few_groups holds_together judge_claim judge_records leak look_words

@@ -15,6 +15,7 @@ from tapas.results._constant import constant_scores, missing_scores
 from tapas.results._copies import Copies
 from tapas.results._costs import Cost
 from tapas.results._drawn_values import drawn_values_words
+from tapas.results._dropped_columns import compared_columns, dropped_columns
 from tapas.results._estimate import FEWEST_GROUPS, Estimate, estimate, has_few_groups
 from tapas.results._exposed_records import (
     MOST_RECORDS,
@@ -34,7 +35,7 @@ from tapas.results._exposure_map import ExposureMap
 from tapas.results._facts import SummaryFacts, record_facts, summary_facts
 from tapas.results._filenames import file_safe
 from tapas.results._findings import CONFIDENCE, Finding, Findings, leak, strongest
-from tapas.results._gates import GateOutcome, Verdict, decide, dropped_columns, gate_title
+from tapas.results._gates import GateOutcome, Verdict, decide, gate_title
 from tapas.results._history import append_verdict, loosened_limits, read_history, repair_history
 from tapas.results._inference import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
 from tapas.results._label_inference import (
@@ -133,6 +134,7 @@ __all__ = [
     "as_plain_list",
     "beyond_reach",
     "compare_records",
+    "compared_columns",
     "constant_scores",
     "decide",
     "drawn_values_words",
