@@ -73,7 +73,8 @@ PUBLIC = {
         compare_records compared_columns constant_scores decide drawn_values_words
         dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title gates_words
-        FEWEST_GROUPS has_few_groups holds_together judge_claim judge_records leak look_words
+        FEWEST_GROUPS hardly_positive has_few_groups holds_together judge_claim judge_records leak
+        look_words
         loosened_limits missing_scores note_progress performance_table
         positive_predictive_value privacy_risk read_history record_facts risk_histogram
         repair_history rounded rounded_area rounded_down rounded_up slice_metrics

@@ -13,6 +13,7 @@ from tapas.results import (
     Finding,
     Findings,
     SummaryFacts,
+    hardly_positive,
     leak,
     rounded,
     rounded_down,
@@ -426,9 +427,12 @@ def _certified(findings: Findings) -> str:
     setting = f" ({', '.join(facts)})" if facts else ""
     top = f"a perfect attack could have shown {rounded_down(findings.ceiling)} with as many trials"
     if findings.epsilon > 0:
+        least, more = f"at least {rounded_down(findings.epsilon)}", ""
+        if hardly_positive(findings.epsilon):
+            least, more = "above 0", ", by a bound so near 0 that it says no more"
         return (
-            f"With {_LEVEL} confidence over all attacks and targets, epsilon is at least "
-            f"{rounded_down(findings.epsilon)}{setting}{_shown_by(findings.certified)}; {top}."
+            f"With {_LEVEL} confidence over all attacks and targets, epsilon is "
+            f"{least}{setting}{_shown_by(findings.certified)}{more}; {top}."
         )
     ceiling = rounded(findings.ceiling) if math.isnan(findings.ceiling) else top
     return f"No epsilon above 0 could be certified; {ceiling}."

@@ -57,7 +57,13 @@ from tapas.results._people import FEWEST_PEOPLE, People, exposed_people
 from tapas.results._performance import performance_table, with_ratio
 from tapas.results._privacy_risk import privacy_risk, risk_histogram
 from tapas.results._rare_columns import RareColumn
-from tapas.results._rounding import rounded, rounded_area, rounded_down, rounded_up
+from tapas.results._rounding import (
+    hardly_positive,
+    rounded,
+    rounded_area,
+    rounded_down,
+    rounded_up,
+)
 from tapas.results._runs import PAGE_FILES, RunState, end_progress, find_runs, note_progress
 from tapas.results._score_table import ScoreTable
 from tapas.results._share_answers import PropertyShares, ShareAnswer
@@ -148,6 +154,7 @@ __all__ = [
     "find_runs",
     "gate_title",
     "gates_words",
+    "hardly_positive",
     "has_few_groups",
     "holds_together",
     "judge_claim",

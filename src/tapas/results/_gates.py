@@ -8,7 +8,7 @@ from typing import Literal
 from tapas._validate import listing
 from tapas.results._audit_record import AuditRecord
 from tapas.results._claims import ClaimOutcome
-from tapas.results._constant import unseen_targets
+from tapas.results._constant import is_constant, unseen_targets
 from tapas.results._dropped_columns import compared_columns, dropped_columns
 from tapas.results._facts import SummaryFacts, facts_within, judged_summaries, shared_by_audited
 from tapas.results._findings import Findings
@@ -271,6 +271,10 @@ class _Ends:
         """Whether the limit lies outside the interval."""
         return _is_decided((self.low, self.high), gate)
 
+    def sides(self, gate: Gate) -> tuple[bool, bool]:
+        """Whether the interval lies above the limit, and whether it does not reach above it."""
+        return self.low > gate.at_most, self.high <= gate.at_most
+
     def is_above(self, gate: Gate) -> bool:
         return self.low > gate.at_most and not self.is_of_inputs
 
@@ -298,11 +302,18 @@ def _on_unfit_split(gate: Gate, end: _Ends) -> GateOutcome:
 
 
 def _deciding(ends: list[_Ends], gate: Gate) -> _Ends:
-    """Where a limit is exceeded, the strongest attack; otherwise the least certain one."""
+    """Where a limit is exceeded, the strongest attack; otherwise the least certain one.
+
+    Of those that decide alike, one that said the same of every trial is cited only for want of
+    another.
+    """
     above = [end for end in ends if end.is_above(gate)]
     if above:
         return max(above, key=lambda end: (end.low, end.high))
-    return max(ends, key=lambda end: (end.high, end.low))
+    worst = max(ends, key=lambda end: (end.high, end.low))
+    alike = [end for end in ends if end.sides(gate) == worst.sides(gate)]
+    seeing = [end for end in alike if not is_constant(end.facts.summary)]
+    return max(seeing or [worst], key=lambda end: (end.high, end.low))
 
 
 def _judge_people(record: AuditRecord, gate: Gate) -> GateOutcome:
