@@ -47,19 +47,13 @@ def findings(failed: list[int], shift: float = 0.0, **about: Any) -> Findings:
 def test_failures_of_one_secret_only_tell_it() -> None:
     found = findings(list(range(0, 60, 2)))
     (one,) = telling_failures(found)
-    assert (one.value, one.failed, one.trials, one.others_failed, one.others) == (
-        "yes",
-        30,
-        40,
-        0,
-        40,
-    )
+    assert (one.failed, one.trials, one.others_failed, one.others) == (30, 40, 0, 40)
     assert one.p_value == pytest.approx(2 * comb(40, 30) / comb(80, 30), abs=0)
     assert only_failures_tell(found)
     words = AuditPage(found.record).words
     assert (
-        "“S” failed in 30 of 40 trials in which “ill” of target 7 is yes, and in 0 of 40 others: "
-        "that alone tells the one from the other."
+        "“S” failed in 30 of 40 trials with one value of “ill” of target 7, and in 0 of 40 with "
+        "the other: that alone tells the one from the other."
     ) in words
     assert any(
         sentence.startswith("The strongest attack, GroundhogAttack, sees") for sentence in words

@@ -46,11 +46,10 @@ def _beyond_chance(findings: Findings) -> list[str]:
 
 
 def _counts(findings: Findings, one: TellingFailures, more: int) -> str:
-    if one.attribute:
-        what = f"in which “{one.attribute}” of target {one.target} is {one.value}"
-        others = "others"
-    else:
-        what, others = f"with target {one.target} in the {findings.used} data", "without it"
+    what, others = f"with target {one.target} in the {findings.used} data", "without it"
+    if not one.is_membership:
+        about = f"“{one.attribute}” of target {one.target}" if one.attribute else one.target
+        what, others = f"with one value of {about}", "with the other"
     also = f" So it is with {counted(more, 'more target')}." * (more > 0)
     return (
         f"“{one.subject}” failed in {one.failed:,} of {one.trials:,} trials {what}, and in "

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tapas.results._audited_subject import FAILURES, AuditedSubject
 from tapas.results._findings import Finding, Findings, leak
+from tapas.results._inference import MIAttackSummary
 from tapas.results._label_inference import (
     BinaryLabelInferenceAttackSummary,
     LabelInferenceAttackSummary,
@@ -28,10 +29,10 @@ class TellingFailures:
     subject, target : str
     attribute : str
         The name of the attribute that is the secret; empty for membership.
-    value : object
-        Which secret the first two counts are of.
+    is_membership : bool
+        Whether the secret is whether the target was there, and not a value.
     failed, trials, others_failed, others : int
-        Of the trials with that secret, and of those without.
+        Of the trials with the positive secret, and of those without.
     p_value : float
         How likely counts that differ so much are if failures tell nothing.
     """
@@ -39,7 +40,7 @@ class TellingFailures:
     subject: str
     target: str
     attribute: str
-    value: object
+    is_membership: bool
     failed: int
     trials: int
     others_failed: int
@@ -114,8 +115,9 @@ def _counted(findings: Findings, finding: Finding) -> TellingFailures | None:
     else:
         ways = ((k, n, others_k, others_n), (others_k, others_n, k, n))
         p_value = min(1.0, 2 * min(excess_p_value(*way) for way in ways))
-    where = (finding.own.subject, finding.own.target, finding.attribute, summary.positive_label)
-    return TellingFailures(*where, k, n, others_k, others_n, p_value)
+    about = (finding.own.subject, finding.own.target, finding.attribute)
+    is_membership = isinstance(summary, MIAttackSummary)
+    return TellingFailures(*about, is_membership, k, n, others_k, others_n, p_value)
 
 
 def _of_pairs(
