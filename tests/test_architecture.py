@@ -70,15 +70,17 @@ PUBLIC = {
         RecordComparison RunState ScoreTable ShareAnswer SharesTold SummaryFacts TrialFailure
         Verdict append_verdict shares_told
         as_plain_list beyond_reach
-        compare_records constant_scores decide drawn_values_words
+        compare_records compared_columns constant_scores decide drawn_values_words
         dropped_columns end_progress estimate exposed_people
         exposed_records exposure_table file_safe find_runs gate_title gates_words
         given_away given_away_words left_out_columns LeftOutColumn
-        FEWEST_GROUPS has_few_groups holds_together judge_claim judge_records leak look_words
         loosened_limits missing_scores most_exposed_first note_progress performance_table
         positive_predictive_value privacy_risk read_history record_facts refuse_idle risk_histogram
+        FEWEST_GROUPS hardly_positive has_few_groups holds_together judge_claim judge_records leak
+        look_words
         repair_history rounded rounded_area rounded_down rounded_up slice_metrics
-        spreadsheet_safe strongest summary_facts with_ratio write_exposure_table""",
+        spreadsheet_safe strongest summary_facts with_ratio write_exposure_table
+        TellingFailures leaks_beside_failures only_failures_tell telling_failures""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice TopScores top_scores advantage_interval
         attack_epsilon_high auc_gain_interval

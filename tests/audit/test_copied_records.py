@@ -177,6 +177,45 @@ def test_copies_reach_record_page_files_and_verdict(
     )
 
 
+def test_equal_records_are_said_to_be_so_in_the_columns_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What no attack can compare, and what --drop names, is not compared here either."""
+    private, holdout = _table(125, 0), _table(125, 1)
+    release = _release(np.arange(30), private)
+    for number, (name, table) in enumerate(
+        (("private", private), ("holdout", holdout), ("released", release))
+    ):
+        texts = [f"person {125 * number + row}" for row in range(len(table))]
+        table.data.assign(name=texts).to_csv(tmp_path / f"{name}.csv", index=False)
+    files = [str(tmp_path / f"{name}.csv") for name in ("private", "holdout", "released")]
+    options = ["--folder", str(tmp_path / "run"), "--no-controls", "--drop", "f"]
+    assert run(["release", *files, *options, "--max-copies", "0"]) == 1
+    within = "in the 5 columns compared"
+    words = f"30 of 125 private records stand in the release word for word {within}"
+    said = capsys.readouterr().out
+    assert said.count(words) == said.count("private records stand") == 3  # page, sentence, gate
+    record = AuditRecord.load(tmp_path / "run")
+    assert words in decide(record).outcomes[0].words
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert f"holdout: 0 of 125; {within}" in page
+    assert page.count("private records stand in the release") == page.count(words)
+
+
+@pytest.mark.parametrize(
+    ("copies", "words"),
+    [
+        (Copies(10, 0, 12, 0, 1.0), "in the release word for word in the 3 columns compared."),
+        (
+            Copies(9, 0, 9, 0, 1.0, 4),
+            "4 of 9 private records stand in the release but for one of the 3 columns compared; ",
+        ),
+    ],
+)
+def test_every_count_of_copies_names_the_columns_compared(copies: Copies, words: str) -> None:
+    assert words in copies.words(beyond_chance=False, columns="the 3 columns compared")
+
+
 def test_fisher_is_what_the_p_value_is() -> None:
     for table in ([3, 10, 1, 12], [0, 5, 0, 9], [5, 0, 0, 5], [40, 60, 30, 70]):
         (a, b), (c, d) = table[:2], table[2:]

@@ -472,6 +472,23 @@ def test_whose_epsilon_is_certified_is_said():
     assert "about some; lower bound" in AuditPage(found.record).html()
 
 
+@pytest.mark.parametrize("claimed", [0.001, 0.5])
+def test_an_epsilon_that_would_read_as_0_is_no_number_in_words(claimed):
+    scores = np.zeros(400)
+    scores[[*range(0, 20, 2), 1, 3, 5]] = 1.0
+    found = record(subject(membership(0.0, trials=400, scores=scores)), claim=Claim(claimed))
+    findings = Findings(found)
+    assert 0 < findings.epsilon < 0.01
+    page = AuditPage(found)
+    (said,) = [words for words in page.words if words.startswith("With 95% confidence over all")]
+    assert "epsilon is above 0 (replace neighbours), shown by Closest against target 0" in said
+    assert "by a bound so near 0 that it says no more; a perfect attack" in said
+    claim = "is contradicted: more was shown." if claimed < 0.01 else "only just above 0 was shown"
+    assert any(claim in words for words in page.words)
+    assert "0.00 was shown" not in page.html()
+    assert "≥ 0.00" not in page.html()
+
+
 def test_the_gap_is_rounded_alike_in_words_and_in_the_table():
     table = performance(0.84, 0.52)
     for end, value in (("gap", 0.16), ("gap_low", 0.12075), ("gap_high", 0.2058)):
@@ -565,6 +582,8 @@ def test_publishing_writes_files_whole_or_not_at_all(tmp_path):
         (rounded, -0.001, "0.00"),
         (bound, 0.0, "≥ 0"),
         (bound, 2.199, "≥ 2.19"),
+        (bound, 0.01, "≥ 0.01"),
+        (bound, 0.0044, "> 0"),
     ],
 )
 def test_numbers_are_never_rounded_towards_more_than_was_shown(function, value, text):

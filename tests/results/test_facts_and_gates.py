@@ -173,6 +173,17 @@ def test_an_epsilon_gate_fails_on_the_certificate() -> None:
     assert decide(record).state == "fail"
 
 
+def test_a_gate_cites_no_attack_that_saw_nothing_where_another_decides_alike() -> None:
+    sees = _summary(0.0)
+    labels = np.arange(60) % 2 == 0
+    blind = MIAttackSummary(labels, ~labels, np.zeros(60), "G", "blind", "D", "7")
+    for limit, state, cited in ((0.75, "pass", "attack 0"), (0.6, "inconclusive", "blind")):
+        outcome = decide(_record(sees, blind), [Gate("auc", limit)]).outcomes[0]
+        assert (outcome.state, cited in outcome.words) == (state, True)
+    alone = decide(_record(blind, _summary(4.0)), [Gate("auc", 0.75)]).outcomes[0]
+    assert (alone.state, "attack 0" in alone.words) == ("fail", True)
+
+
 def test_an_epsilon_gate_never_passes() -> None:
     rng = np.random.default_rng(0)
     labels = np.arange(1000) % 2 == 0

@@ -75,6 +75,22 @@ def test_who_is_ranked_last_for_certain_is_exposed_as_well() -> None:
     assert "each AUC read whichever way round tells more" in people.words()
 
 
+def test_what_ranks_limits_and_certificates_say_of_people_need_not_agree() -> None:
+    rng = np.random.default_rng(2)
+    (people,) = exposed(record([summary(rng, 0.0, f"p{n}") for n in range(8)]))
+    assert people.num_exposed == 0
+    assert "err in up to" not in people.words()
+    table = people.table.assign(epsilon=[0.4, *[0.0] * 7])
+    words = replace(people, table=table).words()
+    assert words.startswith(
+        "Of 8 people in gen, 0 are exposed by how attacks rank trials (95% confidence about all "
+        "of them), and at least 1 by a certified epsilon above 0 (95% by itself). "
+    )
+    assert "By limits, at least 1 has an epsilon above 0 (" in words
+    assert "These counts name nobody." in words
+    assert words.endswith("one of the three may err in up to 15% of audits.")
+
+
 def test_every_mark_of_the_picture_lies_in_its_band(monkeypatch: pytest.MonkeyPatch) -> None:
     rng, drawn = np.random.default_rng(2), []
     monkeypatch.setattr(_page_people, "inline_svg", lambda figure, *_: drawn.append(figure) or "")

@@ -11,6 +11,7 @@ from tapas.report._page_commands import (
     released_again,
 )
 from tapas.report._page_dropped import raised_in_file, raised_words
+from tapas.report._page_failures import FAIL_ALIKE
 from tapas.report._page_python_advice import python_actions
 from tapas.report._page_remedies import (
     CLASSES_ONLY,
@@ -35,7 +36,15 @@ from tapas.report._page_remedies import (
     whole_model_words,
     worth_hiding,
 )
-from tapas.results import AuditRecord, ExposedRecords, Findings, People
+from tapas.results import (
+    AuditRecord,
+    ExposedRecords,
+    Findings,
+    People,
+    leaks_beside_failures,
+    only_failures_tell,
+    telling_failures,
+)
 
 __all__ = ["actions", "why"]
 
@@ -92,7 +101,18 @@ def why(findings: Findings) -> str:
     name = max(known, key=len, default=None)
     if name is None:
         return ""
-    return f"The strongest attack, {label}, looks at {_LOOKS_AT[name]}."
+    looks_at = f"he strongest attack, {label}, looks at {_LOOKS_AT[name]}."
+    best, told = findings.best, telling_failures(findings)
+    if best is None or (best.own.subject, best.own.target) not in {
+        (one.subject, one.target) for one in told
+    }:
+        return f"T{looks_at}"
+    if leaks_beside_failures(findings, best):
+        return f"Beside the failures t{looks_at}"
+    return (
+        f"The strongest attack, {label}, sees the failures too: among the trials that did not "
+        "fail no leak is shown by it."
+    )
 
 
 def actions(
@@ -101,6 +121,15 @@ def actions(
     """Return what fits a leak in what was audited, and was not done; nothing where none is."""
     if not findings.leaks and not any(one.num_exposed for one in people):
         return []
+    alike = [Action(FAIL_ALIKE, ())] * bool(telling_failures(findings))
+    if only_failures_tell(findings):
+        return alike
+    return [*alike, *_beside_failures(findings, exposed, people)]
+
+
+def _beside_failures(
+    findings: Findings, exposed: list[ExposedRecords], people: Sequence[People]
+) -> list[Action]:
     record = findings.record
     if record.question.get("release"):
         return _for_files(record, exposed)

@@ -8,6 +8,7 @@ from tapas.results import (
     UNFIT_SPLIT,
     Findings,
     Verdict,
+    compared_columns,
     given_away,
 )
 
@@ -36,7 +37,7 @@ def banner(findings: Findings, verdict: Verdict) -> Banner:
         return Banner("open", "Nothing ran", "No attack was carried out, so nothing is known.")
     words = verdict.words[:1].upper() + verdict.words[1:]
     copied = [
-        f"{one.copies.count}; {one.copies.beside}"
+        f"{one.copies.count(compared_columns(findings.record))}; {one.copies.beside}"
         for one in findings.record.audited
         if one.copies is not None and (one in findings.copied or one.copies.only_private)
     ]

@@ -6,7 +6,7 @@ import pandas as pd
 
 from tapas.report._page_cells import Cell
 from tapas.report._page_csv import csv_text
-from tapas.results import MOST_RECORDS, AuditedSubject, Copies, Findings
+from tapas.results import MOST_RECORDS, AuditedSubject, Copies, Findings, compared_columns
 
 __all__ = ["COPIES_COLUMNS", "copies_csv", "copies_rows", "copies_sentences", "with_copies"]
 
@@ -22,7 +22,8 @@ def copies_sentences(findings: Findings) -> list[str]:
     """What was found in each release; named where there are several."""
     found = with_copies(findings.record.audited)
     beyond = {one.name for one in findings.copied}
-    said = [(name, one.words(beyond_chance=name in beyond)) for name, one in found]
+    columns = compared_columns(findings.record)
+    said = [(name, one.words(beyond_chance=name in beyond, columns=columns)) for name, one in found]
     return [f"{name}: {words}" if len(found) > 1 else words for name, words in said]
 
 

@@ -4,7 +4,7 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
-from tapas.results import Estimate, rounded, rounded_area, rounded_down, rounded_up
+from tapas.results import Estimate, hardly_positive, rounded, rounded_area, rounded_down, rounded_up
 
 __all__ = ["between", "bound", "counted", "duration", "moment", "percent"]
 
@@ -25,7 +25,9 @@ def between(estimate: Estimate | None, *, share: bool = False) -> tuple[str, str
 
 
 def bound(value: float) -> str:
-    """Return a lower bound, rounded downwards."""
+    """Return a lower bound, rounded downwards; one that would read as 0 says that it is above."""
+    if hardly_positive(value):
+        return "> 0"
     return f"≥ {rounded_down(value)}" if value > 0 else "≥ 0"
 
 

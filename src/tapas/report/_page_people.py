@@ -155,10 +155,10 @@ def _figure(people: People, name: str) -> PageFigure:
     what = f"AUC of {people.attack} for each of {len(areas)} people in {people.subject}"
     caption = (
         f"{what}, one mark each, whichever way round its scores tell more (.2 counts as .8, so "
-        f"that chance alone lies a little above 0.5). Triangles: exposed beyond doubt (95% "
-        f"confidence about all people together). Shaded: between what each place in this order "
-        f"is at least and at most, by the attack that tells most, with 95% confidence for all "
-        f"places together."
+        f"that chance alone lies a little above 0.5). Triangles: exposed by how attacks rank "
+        f"trials (95% confidence about all people together). Shaded: between what each place in "
+        f"this order is at least and at most, by the attack that tells most, with 95% confidence "
+        f"for all places together."
     )
     return PageFigure(people.subject, (inline_svg(figure, name, what),), caption)
 

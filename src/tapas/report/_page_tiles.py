@@ -6,6 +6,7 @@ from tapas.report._page_numbers import between, bound, percent
 from tapas.report._page_words import EITHER_WAY
 from tapas.results import (
     Findings,
+    compared_columns,
     leak,
     rounded_down,
 )
@@ -34,13 +35,15 @@ def tiles(findings: Findings) -> list[dict[str, str]]:
         found.append(
             {"name": "Above the best guess", "value": gain, "interval": ends, "note": note}
         )
+    columns = compared_columns(findings.record)
+    within = f"; in {columns}" * bool(columns)
     for name, one in with_copies(findings.record.audited):
         found.append(
             {
                 "name": "Copied word for word",
                 "value": f"{one.members_copied:,} of {one.members:,}",
                 "interval": name,
-                "note": f"holdout: {one.non_members_copied:,} of {one.non_members:,}",
+                "note": f"holdout: {one.non_members_copied:,} of {one.non_members:,}{within}",
             }
         )
     if facts.auc is not None:

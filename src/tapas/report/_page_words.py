@@ -5,15 +5,16 @@ import math
 from tapas._validate import listing
 from tapas.report._page_cells import best_guess_words
 from tapas.report._page_copies import copies_sentences
+from tapas.report._page_failures import failures_sentences
 from tapas.report._page_numbers import between, counted, percent
 from tapas.results import (
     CONFIDENCE,
-    FAILURES,
     UNFIT_SPLIT,
     Finding,
     Findings,
     SummaryFacts,
     given_away_words,
+    hardly_positive,
     leak,
     rounded,
     rounded_down,
@@ -44,7 +45,7 @@ def sentences(findings: Findings) -> list[str]:
         return [_nothing(findings)]
     found = [
         _attacked(findings),
-        *_told_by_failures(findings),
+        *failures_sentences(findings),
         *copies_sentences(findings),
         *given_away_words(findings),
         _achieved(findings, findings.best),
@@ -116,23 +117,6 @@ def _attacked(findings: Findings) -> str:
     else:
         aims = f"find out which records were in the {findings.used} data"
     return f"{counted(len(attacks), 'attack')} on {what} tried to {aims}, with {size} {unit} each."
-
-
-def _told_by_failures(findings: Findings) -> list[str]:
-    """Whose secret the failures of a mechanism tell, so that they are judged as an attack."""
-    said = []
-    for subject in findings.record.audited:
-        mine = [one.own for one in findings.audited if one.own.subject == subject.name]
-        told = [one.target for one in mine if one.attack == FAILURES]
-        if told:
-            runs = len(subject.failures) + sum(subject.trials.values())
-            said.append(
-                f"“{subject.name}” failed in {len(subject.failures):,} of {runs:,} runs, and its "
-                f"failures hang together with the secret of {counted(len(told), 'target')} "
-                f"({listing(told)}): in training all other runs had one secret, from which no "
-                "attack learns. There the failures themselves are judged as an attack."
-            )
-    return said
 
 
 def _were(count: int) -> str:
@@ -459,9 +443,12 @@ def _certified(findings: Findings) -> str:
     setting = f" ({', '.join(facts)})" if facts else ""
     top = f"a perfect attack could have shown {rounded_down(findings.ceiling)} with as many trials"
     if findings.epsilon > 0:
+        least, more = f"at least {rounded_down(findings.epsilon)}", ""
+        if hardly_positive(findings.epsilon):
+            least, more = "above 0", ", by a bound so near 0 that it says no more"
         return (
-            f"With {_LEVEL} confidence over all attacks and targets, epsilon is at least "
-            f"{rounded_down(findings.epsilon)}{setting}{_shown_by(findings.certified)}; {top}."
+            f"With {_LEVEL} confidence over all attacks and targets, epsilon is "
+            f"{least}{setting}{_shown_by(findings.certified)}{more}; {top}."
         )
     ceiling = rounded(findings.ceiling) if math.isnan(findings.ceiling) else top
     return f"No epsilon above 0 could be certified; {ceiling}."

@@ -15,6 +15,7 @@ from tapas.results._constant import constant_scores, missing_scores
 from tapas.results._copies import Copies
 from tapas.results._costs import Cost
 from tapas.results._drawn_values import drawn_values_words
+from tapas.results._dropped_columns import compared_columns, dropped_columns
 from tapas.results._estimate import FEWEST_GROUPS, Estimate, estimate, has_few_groups
 from tapas.results._exposed_records import (
     MOST_RECORDS,
@@ -35,7 +36,7 @@ from tapas.results._exposure_order import most_exposed_first
 from tapas.results._facts import SummaryFacts, record_facts, summary_facts
 from tapas.results._filenames import file_safe
 from tapas.results._findings import CONFIDENCE, Finding, Findings, leak, strongest
-from tapas.results._gates import GateOutcome, Verdict, decide, dropped_columns, gate_title
+from tapas.results._gates import GateOutcome, Verdict, decide, gate_title
 from tapas.results._given_away import given_away, given_away_words, left_out_columns
 from tapas.results._history import append_verdict, loosened_limits, read_history, repair_history
 from tapas.results._inference import AIAttackSummary, BinaryAIAttackSummary, MIAttackSummary
@@ -59,13 +60,25 @@ from tapas.results._people import FEWEST_PEOPLE, People, exposed_people
 from tapas.results._performance import performance_table, with_ratio
 from tapas.results._privacy_risk import privacy_risk, risk_histogram
 from tapas.results._rare_columns import RareColumn
-from tapas.results._rounding import rounded, rounded_area, rounded_down, rounded_up
+from tapas.results._rounding import (
+    hardly_positive,
+    rounded,
+    rounded_area,
+    rounded_down,
+    rounded_up,
+)
 from tapas.results._runs import PAGE_FILES, RunState, end_progress, find_runs, note_progress
 from tapas.results._score_table import ScoreTable
 from tapas.results._share_answers import PropertyShares, ShareAnswer
 from tapas.results._shares import SharesTold, shares_told
 from tapas.results._storage import as_plain_list
 from tapas.results._summary import AttackSummary
+from tapas.results._telling_failures import (
+    TellingFailures,
+    leaks_beside_failures,
+    only_failures_tell,
+    telling_failures,
+)
 from tapas.results._together import gates_words, holds_together, look_words
 from tapas.results._unfit_splits import UNFIT_SPLIT, unfit_splits, unseen_inputs
 from tapas.results._unknown_records import JudgedRecords, judge_records
@@ -124,12 +137,14 @@ __all__ = [
     "ShareAnswer",
     "SharesTold",
     "SummaryFacts",
+    "TellingFailures",
     "TrialFailure",
     "Verdict",
     "append_verdict",
     "as_plain_list",
     "beyond_reach",
     "compare_records",
+    "compared_columns",
     "constant_scores",
     "decide",
     "drawn_values_words",
@@ -145,17 +160,20 @@ __all__ = [
     "gates_words",
     "given_away",
     "given_away_words",
+    "hardly_positive",
     "has_few_groups",
     "holds_together",
     "judge_claim",
     "judge_records",
     "leak",
+    "leaks_beside_failures",
     "left_out_columns",
     "look_words",
     "loosened_limits",
     "missing_scores",
     "most_exposed_first",
     "note_progress",
+    "only_failures_tell",
     "performance_table",
     "positive_predictive_value",
     "privacy_risk",
@@ -173,6 +191,7 @@ __all__ = [
     "spreadsheet_safe",
     "strongest",
     "summary_facts",
+    "telling_failures",
     "unfit_splits",
     "unseen_inputs",
     "with_ratio",

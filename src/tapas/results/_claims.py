@@ -7,7 +7,7 @@ from typing import Literal
 from tapas import stats
 from tapas.results._label_inference import LabelInferenceAttackSummary
 from tapas.results._limits import Claim
-from tapas.results._rounding import rounded_down
+from tapas.results._rounding import hardly_positive, rounded_down
 from tapas.stats import Dependence
 
 __all__ = ["ClaimOutcome", "judge_claim"]
@@ -114,7 +114,8 @@ def _outcome(
 ) -> ClaimOutcome:
     shown, ceiling = float(bound), float(bound.ceiling)
     if shown > claim.epsilon:
-        words = f"{name} is contradicted: at least {rounded_down(shown)} was shown."
+        least = "more" if hardly_positive(shown) else f"at least {rounded_down(shown)}"
+        words = f"{name} is contradicted: {least} was shown."
         return ClaimOutcome(claim, "contradicted", words, bound)
     if ceiling <= claim.epsilon:
         words = (
@@ -123,6 +124,8 @@ def _outcome(
         )
         return ClaimOutcome(claim, "unseen", words, bound)
     what = rounded_down(shown) if shown > 0 else "no epsilon above 0"
+    if hardly_positive(shown):
+        what = "an epsilon only just above 0"
     words = (
         f"{name} is not contradicted, which does not prove it: {what} was shown, and a perfect "
         f"attack could have shown {rounded_down(ceiling)}."

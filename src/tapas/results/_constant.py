@@ -7,7 +7,7 @@ from tapas.results._audited_subject import AuditedSubject
 from tapas.results._facts import judged_summaries
 from tapas.results._label_inference import LabelInferenceAttackSummary
 
-__all__ = ["constant_scores", "missing_scores", "unseen_targets"]
+__all__ = ["constant_scores", "is_constant", "missing_scores", "unseen_targets"]
 
 
 def constant_scores(record: AuditRecord) -> list[str]:
@@ -61,12 +61,15 @@ def _mute(subject: AuditedSubject, key: str) -> dict[str, list[bool]]:
     found: dict[str, list[bool]] = {}
     for summary in judged_summaries(subject):
         name = summary.attack if key == "attack" else summary.target_id
-        found.setdefault(str(name), []).append(_is_constant(summary))
+        found.setdefault(str(name), []).append(is_constant(summary))
     return found
 
 
-def _is_constant(summary: LabelInferenceAttackSummary) -> bool:
-    """Of scores only: one decision for all can be the best guess where a value is common."""
+def is_constant(summary: LabelInferenceAttackSummary) -> bool:
+    """Whether an attack said the same of every trial.
+
+    Of scores only: one decision for all can be the best guess where a value is common.
+    """
     scores = summary.scores
     if scores is None or len(scores) < 2:
         return False

@@ -131,14 +131,16 @@ class Copies:
         named = [one for one in every if not one[2] or self.names_near]
         return sorted(named, key=lambda one: bool(one[2]))
 
-    @property
-    def count(self) -> str:
-        """How many private records are released, in words that begin a sentence."""
+    def count(self, columns: str = "") -> str:
+        """How many private records are released, in words that begin a sentence.
+
+        `columns` are the words for those that were compared, where others were left out.
+        """
         near = self.members_near if self.near_stands_out else 0
         if near and not self.members_copied:
-            return f"{self._stand(near)} but for one column"
+            return f"{self._stand(near)} but for one {f'of {columns}' if columns else 'column'}"
         more = f", and {near:,} more but for one column" if near else ""
-        return f"{self._stand(self.members_copied)} word for word{more}"
+        return f"{self._stand(self.members_copied)} {_word_for_word(columns)}{more}"
 
     def _stand(self, number: int) -> str:
         stand = "stands" if number == 1 else "stand"
@@ -154,14 +156,17 @@ class Copies:
             return f"none of {self.non_members:,} holdout records does"
         return f"of {self.non_members:,} holdout records {exact:,} and {near:,} do"
 
-    def words(self, *, beyond_chance: bool) -> str:
-        """What was found, in a sentence or two; `beyond_chance`: whether a test says so."""
+    def words(self, *, beyond_chance: bool, columns: str = "") -> str:
+        """What was found, in a sentence or two; `beyond_chance`: whether a test says so.
+
+        `columns` are the words for those that were compared, where others were left out.
+        """
         if not self.members_copied and not self.stands_out:
-            return "No private record stands in the release word for word."
+            return f"No private record stands in the release {_word_for_word(columns)}."
         if not (self.stands_out or beyond_chance):
-            return f"{self.count}, and {self.beside} too: so many may be equal by chance."
+            return f"{self.count(columns)}, and {self.beside} too: so many may be equal by chance."
         what = "are more than chance explains" if beyond_chance else "may be equal by chance"
-        said = f"{self.count}; {self.beside}. So many {what}."
+        said = f"{self.count(columns)}; {self.beside}. So many {what}."
         if self.near_stands_out and not self.names_near:
             said += " Which of those but for one column are copies and which are chance is unsure."
         return f"{said} {self._named()}".rstrip()
@@ -199,6 +204,10 @@ class Copies:
         if len(found.near_counts) not in (0, 4):
             raise ValueError("near copies have four counts, or none")
         return found
+
+
+def _word_for_word(columns: str) -> str:
+    return "word for word" + f" in {columns}" * bool(columns)
 
 
 _NUMBERS = (

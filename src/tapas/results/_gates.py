@@ -8,7 +8,8 @@ from typing import Literal
 from tapas._validate import listing
 from tapas.results._audit_record import AuditRecord
 from tapas.results._claims import ClaimOutcome
-from tapas.results._constant import unseen_targets
+from tapas.results._constant import is_constant, unseen_targets
+from tapas.results._dropped_columns import compared_columns, dropped_columns
 from tapas.results._facts import SummaryFacts, facts_within, judged_summaries, shared_by_audited
 from tapas.results._findings import Findings
 from tapas.results._gate_remedies import at_few_false_alarms
@@ -30,7 +31,7 @@ from tapas.results._unfit_splits import (
 from tapas.results._without_score import trials_without_score
 from tapas.stats import Dependence, shared_confidence
 
-__all__ = ["GateOutcome", "Verdict", "decide", "dropped_columns", "gate_title"]
+__all__ = ["GateOutcome", "Verdict", "decide", "gate_title"]
 
 State = Literal["pass", "fail", "inconclusive"]
 
@@ -270,6 +271,10 @@ class _Ends:
         """Whether the limit lies outside the interval."""
         return _is_decided((self.low, self.high), gate)
 
+    def sides(self, gate: Gate) -> tuple[bool, bool]:
+        """Whether the interval lies above the limit, and whether it does not reach above it."""
+        return self.low > gate.at_most, self.high <= gate.at_most
+
     def is_above(self, gate: Gate) -> bool:
         return self.low > gate.at_most and not self.is_of_inputs
 
@@ -297,11 +302,18 @@ def _on_unfit_split(gate: Gate, end: _Ends) -> GateOutcome:
 
 
 def _deciding(ends: list[_Ends], gate: Gate) -> _Ends:
-    """Where a limit is exceeded, the strongest attack; otherwise the least certain one."""
+    """Where a limit is exceeded, the strongest attack; otherwise the least certain one.
+
+    Of those that decide alike, one that said the same of every trial is cited only for want of
+    another.
+    """
     above = [end for end in ends if end.is_above(gate)]
     if above:
         return max(above, key=lambda end: (end.low, end.high))
-    return max(ends, key=lambda end: (end.high, end.low))
+    worst = max(ends, key=lambda end: (end.high, end.low))
+    alike = [end for end in ends if end.sides(gate) == worst.sides(gate)]
+    seeing = [end for end in alike if not is_constant(end.facts.summary)]
+    return max(seeing or [worst], key=lambda end: (end.high, end.low))
 
 
 def _judge_people(record: AuditRecord, gate: Gate) -> GateOutcome:
@@ -343,7 +355,7 @@ def _judge_copies(record: AuditRecord, gate: Gate) -> GateOutcome:
     level = shared_confidence(gate.confidence, len(counted), share)
     ends = [(float(one.least(level)), float(one.most(level)), one) for one in counted]
     low, high, worst = max(ends, key=lambda end: (end[0] > gate.at_most, end[1], end[0]))
-    words = f"{worst.count}; {worst.beside}"
+    words = f"{worst.count(compared_columns(record))}; {worst.beside}"
     limit = f"limit {gate.at_most:g}"
     if low > gate.at_most or high <= gate.at_most:
         state: State = "fail" if low > gate.at_most else "pass"
@@ -384,14 +396,6 @@ def _judge_performance(record: AuditRecord, gate: Gate) -> GateOutcome:
     low, high, worst = max(fit, key=lambda end: (end[0] > gate.at_most, end[1]))
     remedy = "more records whose membership is known would narrow the interval"
     return _outcome(gate, low, high, worst.name, "", remedy)
-
-
-def dropped_columns(record: AuditRecord) -> list[str] | None:
-    """Columns of the tables that were not audited; None where the record does not say."""
-    inputs = record.question.get("inputs")
-    if not isinstance(inputs, dict):
-        return None
-    return sorted({name for table in inputs.values() for name in table.get("dropped", {})})
 
 
 def _outcome(

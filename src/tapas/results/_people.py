@@ -148,9 +148,13 @@ class People:
         number, (area, ends) = self.num_exposed, rounded_area(self.mean)
         verb = "is" if number == 1 else "are"
         certain = self.at_least("epsilon", 0.0)
-        more = f"; of {certain} a certified epsilon is above 0" if certain > number else ""
+        more = (
+            f", and at least {certain} by a certified epsilon above 0 (95% by itself)"
+            if certain > number
+            else ""
+        )
         said = (
-            f"Of {len(self.table)} people in {self.subject}, {number} {verb} exposed beyond doubt "
+            f"Of {len(self.table)} people in {self.subject}, {number} {verb} exposed "
             f"by how attacks rank trials (95% confidence about all of them){more}. "
             f"Over people, {self.attack} has a mean AUC of {area} ({ends}); one in ten "
             f"is below {low:.2f}, half are below {middle:.2f}, one in ten is above {high:.2f}."
@@ -164,8 +168,10 @@ class People:
         ]
         if counts:
             said += (
-                f" At least {', '.join(counts)} (each AUC read whichever way round tells more; "
-                f"95% for all of one kind together)."
+                f" By limits, at least {', '.join(counts)} (each AUC read whichever way round "
+                "tells more). These counts name nobody. Ranks, limits of AUCs and those of "
+                "epsilons judge all people with 95% confidence each by itself: they need not agree "
+                "on how many, and one of the three may err in up to 15% of audits."
             )
         return said
 

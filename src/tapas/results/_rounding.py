@@ -28,6 +28,11 @@ def rounded_down(value: float, digits: int = 2) -> str:
     return rounded(math.floor(value * scale + _SLACK) / scale, digits)
 
 
+def hardly_positive(value: float, digits: int = 2) -> bool:
+    """Return whether a number is above 0, and reads as 0 when it is rounded downwards."""
+    return value > 0 and rounded_down(value, digits) == rounded(0.0, digits)
+
+
 def rounded_up(value: float, digits: int = 2) -> str:
     """Return an upper end, rounded upwards."""
     if not math.isfinite(value):

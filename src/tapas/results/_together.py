@@ -5,6 +5,7 @@ from tapas.results._findings import CONFIDENCE, Findings
 from tapas.results._gates import Verdict
 from tapas.results._given_away import left_out_columns
 from tapas.results._rounding import rounded_up
+from tapas.results._telling_failures import telling_failures
 from tapas.stats import Dependence, look_share
 
 __all__ = ["gates_words", "holds_together", "look_words"]
@@ -23,6 +24,7 @@ def holds_together(findings: Findings, verdict: Verdict) -> list[str]:
         _intervals(findings, every),
         _certificates(findings, every),
         _ways(findings),
+        _failures(findings),
         gates_words(findings, verdict),
         _bands(findings, every),
         _people(findings),
@@ -115,6 +117,15 @@ def _ways(findings: Findings) -> str:
         f"Whether a leak is found at all can be shown by the intervals, or by "
         f"{' or by '.join(ways)}: these share the error evenly, and for that verdict each interval "
         f"is made at {level}, so that it holds with {_LEVEL} confidence."
+    )
+
+
+def _failures(findings: Findings) -> str:
+    if not telling_failures(findings):
+        return ""
+    return (
+        f"That failures tell a secret is said over all targets with "
+        f"{_percent(findings.confidence_of_a_way)} confidence, beside all else."
     )
 
 
