@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 import yaml
 
-from tapas.audit import Audit
+from tapas.audit import Audit, audit_from_values
 from tapas.audit._build import load_audit
 from tapas.audit._config import AuditFile, audit_file_schema, read_audit_file
 from tapas.audit._config_names import Names
 from tapas.audit._config_yaml import LARGEST_FILE
 from tapas.datasets import load_sample
 from tapas.errors import ConfigError, TapasWarning
+from tapas.results import dropped_columns
 from tapas.threat_models import (
     ExactDataKnowledge,
     NoBoxKnowledge,
@@ -45,6 +46,12 @@ def built(folder: Path, **changes: Any) -> Audit:
 
 
 # -- refusing ------------------------------------------------------------------------------------
+
+
+def test_columns_that_are_dropped_of_a_sample_are_counted() -> None:
+    data = {**SMALL["data"], "drop": ["Occupation"]}
+    record = audit_from_values({**SMALL, "data": data}, "test").run(n_jobs=1)
+    assert dropped_columns(record) == ["Occupation"]
 
 
 def test_a_bomb_of_references_is_refused_at_once(tmp_path: Path) -> None:

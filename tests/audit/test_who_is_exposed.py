@@ -17,13 +17,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tapas.attacks import ClosestDistanceMIA, LiRA, LossMIA
 from tapas.audit import Audit
+from tapas.audit._about_targets import most_exposed
 from tapas.cli._outputs import verdict_values
 from tapas.datasets import TabularDataset, load_sample
 from tapas.generators import Raw
 from tapas.report import AuditPage
 from tapas.report._page_csv import slices_csv
 from tapas.report._page_people import people_csv
-from tapas.results import AuditRecord, Gate, decide, exposed_people
+from tapas.results import AuditRecord, Gate, MIAttackSummary, decide, exposed_people
 from tapas.stats import advantage_interval
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
@@ -51,6 +52,16 @@ def audit(frame: pd.DataFrame | None = None, **options: object) -> Audit:
 
 def people(record: AuditRecord) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(people_csv(exposed_people(record)))))
+
+
+def test_the_most_exposed_targets_are_those_whose_trials_are_ranked_best_either_way() -> None:
+    labels = np.arange(40) % 2
+    told = {"last": -labels, "middling": labels + 3 * np.cos(np.arange(40)), "none": np.zeros(40)}
+    summaries = [
+        MIAttackSummary(labels, labels, scores.astype(float), target_id=name)
+        for name, scores in told.items()
+    ]
+    assert next(list(told)[place] for place in most_exposed(summaries, list(told))) == "last"
 
 
 def test_beside_exposed_people_stand_the_nearest_released_records() -> None:

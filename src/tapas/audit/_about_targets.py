@@ -57,13 +57,13 @@ def about_targets(
 def most_exposed(
     summaries: Sequence[LabelInferenceAttackSummary], targets: Sequence[str]
 ) -> list[int]:
-    """Positions of the targets with the highest AUC of any attack."""
+    """Positions of the targets with the highest AUC of any attack, either way round."""
     best: dict[str, float] = {}
     for one in summaries:
         if isinstance(one, BinaryLabelInferenceAttackSummary):
             name, area = str(one.target_id), one.auc
             if not np.isnan(area):
-                best[name] = max(best.get(name, 0.0), area)
+                best[name] = max(best.get(name, 0.0), area, 1 - area)
     known = [position for position, name in enumerate(targets) if name in best]
     return sorted(known, key=lambda position: -best[targets[position]])[:MOST_RECORDS]
 
