@@ -86,8 +86,9 @@ def test_advice_about_a_model_works_and_compares(
 ) -> None:
     use = "sklearn.tree:DecisionTreeClassifier"
     model = {"use": use, "class_column": "sex", "shadows": 0}
+    load_sample("clinic", 480).data.to_csv("audits/people.csv", index=False)
     commands = audited("model", model=model, attacks=["LossMIA"], seed=1)
-    load_sample("clinic", 480).data.to_csv("audits/more.csv", index=False)
+    load_sample("clinic", 960).data.to_csv("audits/more.csv", index=False)
     played = [words for words in commands if words[0] == "run"]
     assert all(checked(words) == 0 for words in played)
     *_, labels, compare = commands
