@@ -59,7 +59,7 @@ class Tables:
         part = self._config.data
         if part.sample is not None:
             data = self._without_columns(load_sample(part.sample, part.rows))
-            dropped = dict.fromkeys(part.drop, "named in data.drop")
+            dropped: Plain = {name: "named in data.drop" for name in part.drop}
             self._inputs["data.sample"] = {"file": part.sample, **_about(data), "dropped": dropped}
             return data
         data = self.beside(str(part.table), "data.table")
