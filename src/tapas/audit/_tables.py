@@ -59,7 +59,7 @@ class Tables:
         part = self._config.data
         if part.sample is not None:
             data = self._without_columns(load_sample(part.sample, part.rows))
-            dropped: Plain = {name: "named in data.drop" for name in part.drop}
+            dropped: dict[str, Plain] = dict.fromkeys(part.drop, "named in data.drop")
             self._inputs["data.sample"] = {"file": part.sample, **_about(data), "dropped": dropped}
             return data
         data = self.beside(str(part.table), "data.table")
