@@ -258,15 +258,16 @@ def test_a_release_of_other_columns_is_refused(membership: Factory) -> None:
 def change_entries(folder: Path, ending: str, change: str) -> None:
     """Change the stored bytes of entries by an expression of their content."""
     with closing(sqlite3.connect(folder / "index.sqlite")) as index:
-        query = f"UPDATE entries SET content = {change} WHERE key LIKE ?"
+        query = f"UPDATE entries SET content = {change} WHERE key LIKE ? AND content IS NOT NULL"
         assert index.execute(query, (f"%{ending}",)).rowcount > 0
         index.commit()
 
 
 @pytest.mark.parametrize("what", ["schema", "manifest", "index", "missing", "short", "flipped"])
 def test_damage_to_a_saved_threat_model_is_a_store_error(
-    tmp_path: Path, membership: Factory, what: str
+    tmp_path: Path, membership: Factory, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tapas.engine._folder_store.LARGEST_INLINE", 1 << 20)
     model = membership()
     model._generate_samples(2)
     folder = tmp_path / "m"
@@ -289,7 +290,10 @@ def test_damage_to_a_saved_threat_model_is_a_store_error(
         ThreatModel.load(folder)
 
 
-def test_a_damaged_trial_is_played_again(tmp_path: Path, membership: Factory) -> None:
+def test_a_damaged_trial_is_played_again(
+    tmp_path: Path, membership: Factory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapas.engine._folder_store.LARGEST_INLINE", 1 << 20)
     model = membership()
     expected = model._generate_samples(3)
     model.save(tmp_path / "m")
