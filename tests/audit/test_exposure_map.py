@@ -24,7 +24,14 @@ from tapas.errors import ConfigError
 from tapas.game import MEMBERSHIP, Ledger, Release, TableBriefing
 from tapas.generators import Bootstrap, Generator, IndependentMarginals
 from tapas.report import AuditPage
-from tapas.results import MOST_RECORDS, AuditRecord, ExposureMap, Findings, decide
+from tapas.results import (
+    MOST_RECORDS,
+    AuditRecord,
+    ExposureMap,
+    Findings,
+    decide,
+    holds_together,
+)
 from tapas.stats import auc_interval, column_auc_errors
 from tapas.threat_models import (
     AuxiliaryDataKnowledge,
@@ -167,6 +174,9 @@ def test_people_who_were_no_targets_and_are_told_for_certain_are_a_leak(tmp_path
     assert len(told) > 4
     assert page.words[0].startswith("Leak found")
     assert "told apart for certain" in page.html()
+    (ways,) = (one for one in holds_together(findings, decide(record)) if "share the error" in one)
+    assert ways.count(" or by ") == findings.ways - 1
+    assert "the exposure map" in ways
     shown = json.loads(json.dumps(verdict_values(record, decide(record))))
     assert list(shown["exposure_map_told"].values()) == [told]
     assert AuditRecord.from_json(record.to_json()).subjects[0].exposure.exposed(0.99)

@@ -110,8 +110,15 @@ def _ways(findings: Findings) -> str:
     highest = any(finding.own.surest for finding in findings.audited)
     copies = any(subject.copies is not None for subject in findings.record.audited)
     of_people = ["the mean over people", "the p-values of people"] if findings.people else []
-    found = (["the highest scores"] * highest, ["the test of copies"] * copies, of_people)
-    ways = [*certified, *(way for some in found for way in some)]
+    mapped = any(subject.exposure is not None for subject in findings.record.audited)
+    found = (
+        certified,
+        ["the highest scores"] * highest,
+        ["the test of copies"] * copies,
+        ["the exposure map"] * mapped,
+        of_people,
+    )
+    ways = [way for some in found for way in some]
     level = _percent(findings.at_this_look(findings.verdict_confidence))
     return (
         f"Whether a leak is found at all can be shown by the intervals, or by "
