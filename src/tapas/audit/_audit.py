@@ -5,7 +5,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TypeAlias
@@ -386,7 +386,8 @@ class Audit:
         tell = progress.tell if isinstance(progress, RunProgress) else None
         stopping = self.stopping() if subject.role == "audited" else None
         asked = run.num_test
-        summaries, stopped, complete = _judged(run, stopping, tell)
+        with closing(run):
+            summaries, stopped, complete = _judged(run, stopping, tell)
         share = 1.0 if stopping is None else stopping.share_of_look(run.num_seen, asked)
         judged = Judged(subject, run, tuple(summaries), complete, share)
         told = about_subject(judged, self.subgroups, self.show_values, self.exposure_map)

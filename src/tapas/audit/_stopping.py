@@ -134,7 +134,6 @@ def tested_until(
     judged, summaries = 0, []
     while judged < run.num_test:
         judged = min(judged + stopping.every, run.num_test)
-        run.play_ahead(judged)
         summaries = run.test(judged)
         stop = stopping.end(summaries, run.look_share())
         if stop is not None:

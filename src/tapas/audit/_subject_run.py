@@ -113,7 +113,8 @@ class SubjectRun:
         self._told: dict[int, Value] = {}  # targets that are judged by failures
         self._stop: tuple[Phase, int] | None = None
         self.num_seen = 0
-        self._ahead = 0
+        self._observers: dict[AttackDoors, Observer] = {}
+        self._pace = 0.0  # seconds a trial
         self._began = time.monotonic()
 
     def _number(self, phase: Phase, asked: int | None) -> int:
@@ -127,13 +128,37 @@ class SubjectRun:
 
     def learn(self) -> None:
         """Play the training trials, and let every attack learn from them once."""
-        observers = self.observers()
-        learning = [attack for attack in observers if attack.needs.training]
-        self._play("train", self.num_train, {one: observers[one] for one in learning})
+        self._observers = observers = self.observers()
+        self._send_ahead()
+        self._play("train", self.num_train, self._learning())
+        self._send_ahead()
         self._told = told_by_failures(self.player, self.num_train)
         for attack, observer in observers.items():
             if not self._has_crashed(attack):
                 self._learn(attack, observer)
+
+    def _learning(self) -> dict[AttackDoors, Observer]:
+        """The observers of attacks that learn from training trials."""
+        return {one: self._observers[one] for one in self._observers if one.needs.training}
+
+    def _send_ahead(self) -> None:
+        """Let other processes play all that is left, so that none waits while this one learns."""
+        if self.player.ahead is not None or not self._observers:
+            return
+        looking = {one: look for one, look in self._observers.items() if not self._has_crashed(one)}
+        learning = [look for one, look in looking.items() if one.needs.training]
+        steps: dict[Phase, tuple[int, Sequence[Observer]]] = {
+            "train": (self.num_train if learning else 0, learning),
+            "test": (self.num_test, [*looking.values()]),
+        }
+        left = self.num_test - int(self.player.ledger.played("test", self.num_test).sum())
+        self.player = self.player.sent_ahead(steps, self._pace * left)
+
+    def close(self) -> None:
+        """Give up trials that are under way and that nobody waits for."""
+        ahead, self.player = self.player.ahead, replace(self.player, ahead=None)
+        if ahead is not None:
+            ahead.close()
 
     def observers(self) -> dict[AttackDoors, Observer]:
         """How each attack looks at releases; those that cannot look are noted as crashed."""
@@ -156,8 +181,11 @@ class SubjectRun:
         """Play trials that all attacks observe; an attack that fails is left out."""
         if not observers:
             return
+        begun, known = time.monotonic(), int(self.player.ledger.played(phase, count).sum())
         try:
             self.player.play(phase, count, tuple(observers.values()))
+            if count > known and self.player.ahead is None:
+                self._pace = (time.monotonic() - begun) / (count - known)
         except OF_THE_RUN:
             raise
         except Exception:
@@ -230,17 +258,6 @@ class SubjectRun:
             self.parts.append(Part(attack, observer, scorer, slice(None)))
         return scorer is not None
 
-    def play_ahead(self, count: int) -> None:
-        """Play the first `count` test trials, and so many more that no worker waits at a look.
-
-        What fails here fails again when it is judged.
-        """
-        if count <= self._ahead:
-            return
-        self._ahead = min(self.num_test, max(count, self._ahead + self.player.workers.count() * 4))
-        with suppress(Exception):
-            self.player.play("test", self._ahead, tuple({part.observer for part in self.parts}))
-
     # -- judging -----------------------------------------------------------------------------
 
     def test(
@@ -251,6 +268,7 @@ class SubjectRun:
         Of a run that takes long, `tell` is given what a quarter and more of the trials show. It
         changes nothing: which trials are played together does not change what they are.
         """
+        self._send_ahead()
         observers = {part.attack: part.observer for part in self.parts}
         for share in GLIMPSES if tell is not None else ():
             if time.monotonic() - self._began > WORTH_TELLING and int(share * count):
@@ -292,6 +310,7 @@ class SubjectRun:
         """Summaries of the test trials before the one that ended the run; no other is looked at."""
         in_test = stop.phase == "test"
         self._stop = ("test" if in_test else "train", stop.index or 0)
+        self.close()
         self.threat_model.policy = replace(self.player.policy, max_failures=sys.maxsize)
         self.player = self.threat_model.player()
         return self.judged(stop.index) if in_test and stop.index else []

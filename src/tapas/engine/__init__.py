@@ -1,6 +1,7 @@
 """Run named tasks on one core, many processes, or any executor, with progress."""
 
 from tapas.engine._adam import AdamW
+from tapas.engine._ahead import Ahead
 from tapas.engine._captured import repeat_step, torch_device
 from tapas.engine._entry import Entry
 from tapas.engine._family import end_family
@@ -24,6 +25,7 @@ from tapas.engine._telling import FAILURES, log_failure, told
 __all__ = [
     "FAILURES",
     "AdamW",
+    "Ahead",
     "CodeExitError",
     "Entry",
     "FolderStore",

@@ -18,6 +18,7 @@ from tapas.engine._alike import same_everywhere
 from tapas.engine._family import end_family
 from tapas.engine._guard import CodeExitError, guarded, tell_limits
 from tapas.engine._lost_workers import CANNOT_START
+from tapas.engine._telling import before_it_travels, retold
 from tapas.errors import WorkersError
 
 GRACE = 2.0  # seconds beyond a time limit for code to stop by itself
@@ -121,7 +122,9 @@ class OwnProcess:
         return "without a word"
 
     def end(self) -> None:
-        """End it, and whatever it started."""
+        """End it, and whatever it started; a second time there is nothing to end."""
+        if self._connection.closed:
+            return
         end_family(self._process.pid)
         self._process.wait()
         self._connection.close()
@@ -235,33 +238,75 @@ def unpack(sent: Sent) -> tuple[Callable[[Any], Any], Lost[Any, Any] | None]:
     return cloudpickle.loads(sent.payload)
 
 
+class Crew:
+    """The processes that one piece of work has borrowed, to be ended together."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._busy: set[OwnProcess] = set()
+        self._is_over = False
+
+    def borrow(self) -> OwnProcess:
+        """One that nobody uses; none where the work is over."""
+        process = PROCESSES.borrow()
+        with self._lock:
+            if not self._is_over:
+                self._busy.add(process)
+                return process
+        PROCESSES.give_back(process)
+        raise LostError("the work was given up")
+
+    def give_back(self, process: OwnProcess) -> None:
+        """It has answered, and may be used again."""
+        with self._lock:
+            self._busy.discard(process)
+        PROCESSES.give_back(process)
+
+    def end(self, process: OwnProcess) -> bool:
+        """It is of no more use; returns whether the others still are."""
+        with self._lock:
+            self._busy.discard(process)
+        PROCESSES.end(process)
+        return not self._is_over
+
+    def end_all(self) -> None:
+        """The work is over: no process does any more of it."""
+        with self._lock:
+            self._is_over, every = True, list(self._busy)
+            self._busy.clear()
+        for process in every:
+            PROCESSES.end(process)
+
+
 def run_in_own_process(
     sent: Sent,
     keys: Sequence[Any],
     *,
+    crew: Crew,
     lost: Lost[Any, Any] | None = None,
-    ended: threading.Event | None = None,
 ) -> tuple[list[Any], BaseException | None, float]:
     """Values of the keys that went well, the error that stopped the rest, seconds.
 
     A key whose process dies is tried again, as others may have killed it; one that overruns its
-    time is not. `ended` is set where the processes were ended on purpose.
+    time is not.
     """
     values: list[Any] = []
     start, deaths = time.perf_counter(), 0
     while len(values) < len(keys):
-        process, known = PROCESSES.borrow(), len(values)
+        try:
+            process, known = crew.borrow(), len(values)
+        except LostError as over:
+            return values, over, 0.0
         try:
             for value, error in process.replies(sent, keys[len(values) :]):
                 if error is not None:
-                    PROCESSES.give_back(process)
+                    crew.give_back(process)
                     return values, error, 0.0
                 values.append(value)
                 deaths = 0
-            PROCESSES.give_back(process)
+            crew.give_back(process)
         except LostError as error:
-            PROCESSES.end(process)
-            if ended is not None and ended.is_set():
+            if not crew.end(process):
                 return values, error, 0.0
             if process.has_waited and len(values) == known and not error.overran:
                 continue  # it may have left for want of work just as it was asked
@@ -276,7 +321,7 @@ def run_in_own_process(
             except Exception as failure:
                 return values, failure, 0.0
         except BaseException:
-            PROCESSES.end(process)
+            crew.end(process)
             raise
     return values, None, time.perf_counter() - start
 
@@ -337,9 +382,9 @@ def that_travels(error: BaseException) -> BaseException:
     import cloudpickle
 
     try:
-        cloudpickle.loads(cloudpickle.dumps(error))
+        cloudpickle.loads(cloudpickle.dumps(before_it_travels(error)))
     except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
+        return retold(error, RuntimeError(f"{type(error).__name__}: {error}"))
     return error
 
 

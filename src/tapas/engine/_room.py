@@ -1,5 +1,6 @@
-"""How many tasks an executor runs at once, as far as it says."""
+"""Where an executor runs tasks, and how many at once, as far as it says."""
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -30,6 +31,14 @@ def room_of(executor: Executor | None) -> int | None:
         return max(1, _workers_of_dask(executor))
     own = getattr(executor, "_max_workers", None)
     return own if isinstance(own, int) else None
+
+
+def is_elsewhere(executor: Executor) -> bool:
+    """Whether tasks run in other processes; one that cannot be asked is not trusted with it."""
+    try:
+        return bool(executor.submit(os.getpid).result() != os.getpid())
+    except Exception:
+        return False
 
 
 def _workers_of_dask(executor: Any) -> int:

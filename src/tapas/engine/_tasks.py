@@ -20,6 +20,7 @@ from tapas.engine._guard import guarded
 from tapas.engine._lost_workers import work_refused, workers_lost
 from tapas.engine._process import (
     PROCESSES,
+    Crew,
     Lost,
     LostError,
     Sent,
@@ -29,7 +30,7 @@ from tapas.engine._process import (
     unpack,
 )
 from tapas.engine._progress import Progress, Silent
-from tapas.engine._room import SECONDS_BETWEEN_COUNTS, Room, room_of
+from tapas.engine._room import SECONDS_BETWEEN_COUNTS, Room, is_elsewhere, room_of
 from tapas.errors import ConfigError, ReproducibilityWarning, TapasError
 
 WORTH_STARTING_PROCESSES = 3.0  # seconds of serial work left
@@ -84,6 +85,14 @@ class Workers:
     def are_threads(self) -> bool:
         """Whether tasks share this process' global state."""
         return isinstance(self.executor, ThreadPoolExecutor)
+
+    def are_apart(self, seconds: float = 0.0) -> bool:
+        """Whether work that would take so many `seconds` here runs in other processes."""
+        if self.executor is not None:
+            return not self.are_threads and is_elsewhere(self.executor)
+        if os.name != "posix" or self.count() == 1:
+            return False
+        return self.n_jobs is not None or seconds > (_patience(self.count()) or 0.0)
 
     def count(self) -> int:
         """How many tasks may run at once; of a cluster, by the workers that it has now."""
@@ -142,19 +151,66 @@ def run_tasks(
 
     remaining, options = keys, _Options(lost, enough)
     if workers.executor is not None:
+        crew = Crew()
         with same_everywhere():
-            submit = _submitter(workers, task, options)
+            submit = _submitter(workers.executor, workers, task, options, crew)
             try:
                 _run_on(submit, workers.count, remaining, deliver, options)
             except BaseException:
-                if workers.are_threads:
-                    PROCESSES.end_all()  # that threads look after
+                crew.end_all()
                 raise
         return
     if not workers.isolated and (workers.n_jobs is None or workers.count() == 1):
         remaining = _run_here(task, remaining, deliver, _patience(workers.count()), options)
-    if remaining:
-        _run_in_processes(workers.count(), task, remaining, deliver, options)
+    if not remaining:
+        return
+    sent = _packed(task, options) if os.name == "posix" else None
+    if sent is None:
+        _run_here(task, remaining, deliver, None, options)
+    else:
+        _run_in_processes(workers.count(), sent, remaining, deliver, options, Crew())
+
+
+class Elsewhere(Generic[Key, Value]):
+    """Runs keys in other processes, from any thread, and leaves this one alone.
+
+    Parameters
+    ----------
+    task : callable
+        A pure function of its key that can be sent.
+    workers : Workers
+        Those that `are_apart`.
+    lost : callable, optional
+        As of `run_tasks`.
+    """
+
+    def __init__(
+        self,
+        task: Task[Key, Value],
+        workers: Workers,
+        lost: Lost[Key, Value] | None = None,
+    ) -> None:
+        self._sent, self._workers, self._lost = pack(task, lost), workers, lost
+        self._crew = Crew()
+
+    def run(
+        self,
+        keys: Sequence[Key],
+        receive: Receive[Key, Value],
+        enough: Callable[[], bool],
+    ) -> None:
+        """Call ``receive(key, task(key))`` for every key, as `run_tasks` does."""
+        options, executor = _Options(self._lost, enough), self._workers.executor
+        if executor is None:
+            count = self._workers.count()
+            _run_in_processes(count, self._sent, keys, receive, options, self._crew)
+        else:
+            submit: Submit[Key, Value] = _sender(executor, self._workers.isolated, self._sent)
+            _run_on(submit, self._workers.count, keys, receive, options)
+
+    def end(self) -> None:
+        """Local processes stop in the midst of their work."""
+        self._crew.end_all()
 
 
 def _patience(count: int) -> float | None:
@@ -197,26 +253,21 @@ def _run_here(
 
 def _run_in_processes(
     count: int,
-    task: Task[Key, Value],
+    sent: Sent,
     keys: Sequence[Key],
     deliver: Receive[Key, Value],
     options: "_Options[Key, Value]",
+    crew: Crew,
 ) -> None:
     """Run on local processes of our own, each looked after by a thread."""
-    sent = _packed(task, options) if os.name == "posix" else None
-    if sent is None:
-        _run_here(task, keys, deliver, None, options)
-        return
     threads = ThreadPoolExecutor(min(count, len(keys)), thread_name_prefix="tapas")
-    ended = threading.Event()
     try:
-        run = partial(run_in_own_process, sent, lost=options.lost, ended=ended)
+        run = partial(run_in_own_process, sent, crew=crew, lost=options.lost)
         _run_on(
             lambda chunk, whole: threads.submit(run, chunk), lambda: count, keys, deliver, options
         )
     except BaseException:
-        ended.set()
-        PROCESSES.end_all()
+        crew.end_all()
         raise
     finally:
         threads.shutdown()
@@ -304,24 +355,26 @@ def _run_on(
 
 
 def _submitter(
-    workers: Workers, task: Task[Key, Value], options: _Options[Key, Value]
+    executor: Executor,
+    workers: Workers,
+    task: Task[Key, Value],
+    options: _Options[Key, Value],
+    crew: Crew,
 ) -> Submit[Key, Value]:
-    """For threads, which share the task, or look after a process each where tasks are isolated.
+    """For threads, which share the task, or look after a process each where tasks are isolated."""
+    if not workers.are_threads:
+        return _sender(executor, workers.isolated, pack(task, options.lost))
+    apart = workers.isolated and os.name == "posix"
+    own = _packed(task, options) if apart else None
+    if own is None:
+        return lambda chunk, whole: executor.submit(_run_chunk, task, chunk)
+    look_after = partial(run_in_own_process, own, crew=crew, lost=options.lost)
+    return lambda chunk, whole: executor.submit(look_after, chunk)
 
-    For others the task itself where `whole`, or its digest.
-    """
-    executor = workers.executor
-    if executor is None:
-        raise ConfigError("there is no executor")
-    if workers.are_threads:
-        apart = workers.isolated and os.name == "posix"
-        own = _packed(task, options) if apart else None
-        if own is None:
-            return lambda chunk, whole: executor.submit(_run_chunk, task, chunk)
-        look_after = partial(run_in_own_process, own, lost=options.lost)
-        return lambda chunk, whole: executor.submit(look_after, chunk)
-    sent = pack(task, options.lost)
-    run = _run_chunk_isolated if workers.isolated else _run_sent_chunk
+
+def _sender(executor: Executor, isolated: bool, sent: Sent) -> Submit[Key, Value]:
+    """For workers elsewhere: the task itself where `whole`, or its digest."""
+    run = _run_chunk_isolated if isolated else _run_sent_chunk
 
     def submit(chunk: list[Key], whole: bool) -> "Future[Chunk[Value] | None]":
         return executor.submit(run, sent if whole else replace(sent, payload=None), chunk)
@@ -367,7 +420,9 @@ def _run_chunk_isolated(sent: Sent, keys: list[Any]) -> Chunk[Any] | None:
         held = _received_tasks.get(sent.digest)
         if held is None:
             return None
-        values, error, seconds = run_in_own_process(held, keys, lost=partial(_lost, held))
+        values, error, seconds = run_in_own_process(
+            held, keys, crew=Crew(), lost=partial(_lost, held)
+        )
     return values, None if error is None else that_travels(error), seconds
 
 

@@ -6,6 +6,8 @@ a run writes to a file of its folder.
 
 import logging
 import traceback
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from tapas._spec import is_installed
@@ -22,10 +24,22 @@ FAILURES = logging.getLogger("tapas.failures")
 LONGEST_NAME = 80
 _ABOUT_USE = (ConfigError, IncompatibleAttackError, NotTrainedError, ThreatModelError)
 _OURS = str(Path(__file__).parents[1])
+_SAID = "_tapas_said"
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What is told of an error to everybody, and what stays on this machine."""
+
+    to_all: str
+    here: str
 
 
 def told(error: BaseException) -> str:
     """Class and place of an error; the words of those that are all our own."""
+    said = getattr(error, _SAID, None)
+    if isinstance(said, _Said):
+        return said.to_all
     if isinstance(error, MechanismError):
         return error.shared
     if isinstance(error, (TimeLimitError, CodeExitError)) or _is_about_use(error):
@@ -52,4 +66,22 @@ def _place(error: BaseException) -> str:
 def log_failure(where: str, error: BaseException) -> None:
     """Keep the words of an error, and where it was raised, on this machine."""
     if FAILURES.isEnabledFor(logging.INFO):
-        FAILURES.info("%s\n%s", where, "".join(traceback.format_exception(error)))
+        said = getattr(error, _SAID, None)
+        FAILURES.info("%s\n%s", where, said.here if isinstance(said, _Said) else _words(error))
+
+
+def before_it_travels(error: BaseException) -> BaseException:
+    """The error, which leaves its traceback behind, with what that tells."""
+    with suppress(AttributeError, TypeError):  # of those that take no note
+        retold(error, error)
+    return error
+
+
+def retold(error: BaseException, other: BaseException) -> BaseException:
+    """Another error, of which the same is told."""
+    setattr(other, _SAID, _Said(told(error), _words(error)))
+    return other
+
+
+def _words(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))

@@ -11,13 +11,14 @@ from tapas.game._comparable import (
     split_coins,
     split_sides,
 )
+from tapas.game._coroutines import run_coroutine
 from tapas.game._goal import MEMBERSHIP, PROPERTY, Goal, Kind, Relation, Value
 from tapas.game._judging import Judgement, fit_scorer, judge, learning_parts, scorer_about
 from tapas.game._ledger import Ledger
 from tapas.game._needs import Needs, Setting, refuse_unfit, unfit
 from tapas.game._observation import Observation
 from tapas.game._observers import MethodObserver, ValueObserver
-from tapas.game._playing import Player, TrialPolicy, run_coroutine
+from tapas.game._playing import Player, TrialPolicy
 from tapas.game._protocols import (
     Attack,
     CountsRightGuesses,

@@ -2,10 +2,9 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from threading import Thread
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from tapas._validate import listing
 from tapas.engine import (
     FAILURES,
     Progress,
+    Silent,
     TaskFailedError,
     Workers,
     off_the_clock,
@@ -22,21 +22,22 @@ from tapas.engine import (
 )
 from tapas.errors import (
     IncompatibleAttackError,
-    KnowledgeError,
     MechanismError,
     ReproducibilityWarning,
     ThreatModelError,
 )
 from tapas.game._address import PHASES, Address, Phase
+from tapas.game._ahead import PhaseAhead, TrialsAhead
 from tapas.game._board import Board
 from tapas.game._briefing import TableBriefing
+from tapas.game._coroutines import run_coroutine, run_coroutines
 from tapas.game._ledger import Ledger
 from tapas.game._protocols import Attack, Game, Observer, PlaysConcurrently
 from tapas.game._release import Release, Trial
 from tapas.game._tasks import Keep, Outcome, TrialTask, Work
 from tapas.game._work_list import WorkList
 
-__all__ = ["Player", "TrialPolicy", "run_coroutine"]
+__all__ = ["Player", "TrialPolicy"]
 
 TRIALS_WORTH_A_PROBE = 10
 MANY_MODELS, MOST_HELD = 32, 1 << 29  # bytes
@@ -83,6 +84,8 @@ class Player:
         How many trials of a mechanism that waits are under way at once.
     round : int
         0 for trials that are to be remembered; another number for fresh ones.
+    ahead : TrialsAhead, optional
+        Trials that are under way already.
     """
 
     game: Game
@@ -92,6 +95,7 @@ class Player:
     tracker: Callable[..., Progress] | None = None
     num_concurrent: int = 1
     round: int = 0
+    ahead: TrialsAhead | None = None
 
     def board(self, observer: Observer, phase: Phase, count: int, skip: int = 0) -> Board:
         """What an observer sees in those of the first `count` trials that do not fail.
@@ -187,11 +191,66 @@ class Player:
             self._refuse_failures(phase, count)
             missing = self._missing(phase, count, distinct, whole is not None)
             if len(missing):
-                self._play(phase, missing, distinct, whole)
-                self._refuse_failures(phase, count)
+                if whole is None:
+                    self._await(phase, count, missing, distinct)
+                    self._refuse_failures(phase, count)
+                    missing = self._missing(phase, count, distinct, False)
+                if len(missing):
+                    self._play(phase, missing, distinct, whole)
+                    self._refuse_failures(phase, count)
                 if count >= TRIALS_WORTH_A_PROBE and self.num_concurrent == 1:
                     self._probe(phase)
         return np.flatnonzero(self.ledger.played(phase, count)).tolist()
+
+    # -- ahead -------------------------------------------------------------------------------
+
+    def sent_ahead(
+        self, steps: Mapping[Phase, tuple[int, Sequence[Observer]]], seconds: float
+    ) -> "Player":
+        """A player for whom workers apart play what is missing of several phases from now on.
+
+        Whoever plays waits only for what is asked for. It is this player itself where trials are
+        played in this process, which they are if all of them take few `seconds`.
+        """
+        workers = replace(self.workers, isolated=True) if self._limited else self.workers
+        if self.num_concurrent > 1 or not workers.are_apart(seconds):
+            return self
+        several = {phase: step for phase, step in steps.items() if self.game.rounds(phase) != 1}
+        found = {phase: self._part_ahead(phase, *step) for phase, step in several.items()}
+        parts = {phase: part for phase, part in found.items() if len(part.work)}
+        if not parts:
+            return self
+        try:
+            return replace(self, ahead=TrialsAhead(parts, workers))
+        except Exception:  # part of it cannot be sent, which playing tells
+            return self
+
+    def _part_ahead(self, phase: Phase, count: int, observers: Sequence[Observer]) -> PhaseAhead:
+        distinct = {one.key: one for one in observers}
+        missing = self._missing(phase, count, distinct, False)
+        made = missing[~self._remembered(phase, missing.tolist())]
+        wanted = np.zeros(count, dtype=bool)
+        wanted[made] = True
+        task = self._task(phase, len(missing), tuple(distinct.values()), False)
+        return PhaseAhead(task, self._work(phase, made), wanted)
+
+    def _await(
+        self, phase: Phase, count: int, missing: np.ndarray, observers: dict[str, Observer]
+    ) -> None:
+        """Receive what is under way."""
+        ahead = self.ahead
+        if ahead is None or not observers.keys() <= set(ahead.keys.get(phase, ())):
+            return
+        number = len(ahead.awaited(phase, missing))
+        progress = open_progress(number, f"{phase} trials", self.tracker) if number else Silent()
+        try:
+            for played, outcome in ahead.until(phase, missing):
+                self._receive(played, outcome, ahead.keys[played], None)
+                progress.update(1)
+                if len(self._failed(phase, count)) > self.policy.max_failures:
+                    ahead.end()
+        finally:
+            progress.close()
 
     # -- what is missing ---------------------------------------------------------------------
 
@@ -364,7 +423,7 @@ class Player:
         try:
             self._check_concurrency()
             if self.num_concurrent > 1:
-                run_coroutine(_run_coroutines(task, work, receive, self.num_concurrent, progress))
+                run_coroutine(run_coroutines(task, work, receive, self.num_concurrent, progress))
             else:
                 run_tasks(
                     task,
@@ -405,56 +464,3 @@ class Player:
                 f"generators and results would not be reproducible: use processes (n_jobs=...) "
                 f"or give it a random_state parameter"
             )
-
-
-async def _run_coroutines(
-    task: TrialTask,
-    work: Sequence[Work],
-    receive: Callable[[Work, list[Outcome]], None],
-    num_concurrent: int,
-    progress: Progress,
-) -> None:
-    import asyncio
-
-    limit = asyncio.Semaphore(num_concurrent)
-    game = task.game
-    if not isinstance(game, PlaysConcurrently):
-        raise KnowledgeError(f"{game.label!r} cannot be played concurrently")
-
-    async def one(item: Work) -> None:
-        async with limit:
-            trials = item.trials or (
-                await game.play_concurrently(task.address.at(item.indices[0])),
-            )
-            receive(item, [task.finish(trial) for trial in trials])
-            progress.update(1)
-
-    results = await asyncio.gather(*(one(item) for item in work), return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-
-
-def run_coroutine(coroutine: Coroutine[object, object, object]) -> object:
-    """Run to the end on a loop of our own, also where a loop is already running."""
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    outcome: dict[str, object] = {}
-
-    def in_thread() -> None:
-        try:
-            outcome["value"] = asyncio.run(coroutine)
-        except BaseException as error:
-            outcome["error"] = error
-
-    thread = Thread(target=in_thread)
-    thread.start()
-    thread.join()
-    error = outcome.get("error")
-    if isinstance(error, BaseException):
-        raise error
-    return outcome["value"]
