@@ -51,7 +51,11 @@ def _tables(released: np.ndarray) -> dict[str, pd.DataFrame]:
     }
 
 
-@pytest.mark.parametrize("options", [[], ["--drop", "name"]], ids=["free text", "dropped"])
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--drop", "name"], ["--read", "index=name"], ["--drop", "name", "--read", "index=name"]],
+    ids=["free text", "dropped", "labels", "dropped labels"],
+)
 def test_names_that_no_attack_looks_at_are_told_beside_a_pass(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
 ) -> None:
@@ -138,6 +142,41 @@ def test_only_the_records_that_are_audited_are_looked_up(tmp_path: Path) -> None
     (column,) = fewer.audited[0].left_out_columns
     assert (column.private, column.private_released) == (130, 130)
     assert "of 100 of the holdout none" in column.count
+
+
+@pytest.mark.filterwarnings("ignore::tapas.errors.TapasWarning")
+def test_labels_of_the_records_that_are_audited_are_looked_up_too(tmp_path: Path) -> None:
+    tables = {
+        name: table.rename(columns={"name": "patient"})
+        for name, table in _tables(NAMES[:150]).items()
+    }
+    data = {
+        "table": str(tmp_path / "private.csv"),
+        "holdout": str(tmp_path / "holdout.csv"),
+        "read": {"index": "patient"},
+    }
+    fewer = _record(tmp_path, tables, data={**data, "leave_out": list(NAMES[:20])})
+    (column,) = fewer.audited[0].left_out_columns
+    assert (column.name, column.private, column.private_released) == ("patient", 130, 130)
+    other = {"file": str(tmp_path / "released.csv"), "read": {"index": "number"}}
+    tables["released"] = tables["released"].rename(columns={"patient": "number"})
+    assert not _record(tmp_path, tables, data=data, release=other).audited[0].left_out_columns
+
+
+@pytest.mark.filterwarnings("ignore::tapas.errors.TapasWarning")
+@pytest.mark.parametrize("named", [False, True], ids=["without a name", "named"])
+def test_labels_that_number_the_rows_are_about_nobody(tmp_path: Path, named: bool) -> None:
+    tables = _tables(NAMES[300:450])
+    starts = {"private": 0, "holdout": 150, "released": 0}
+    for name, first in starts.items():
+        tables[name] = tables[name].drop(columns="name")
+        numbers = range(first, first + len(tables[name]))
+        tables[name].insert(0, "number" if named else "", numbers)
+    read = {"read": {"index": "number"}} if named else {}
+    data = {"table": str(tmp_path / "private.csv"), "holdout": str(tmp_path / "holdout.csv")}
+    record = _record(tmp_path, tables, data={**data, **read})
+    assert record.audited[0].left_out_columns == ()
+    assert AuditPage(record).words[0].startswith("No leak shown")
 
 
 def _of(*columns: list[Any]) -> LeftOutColumn | None:
