@@ -80,7 +80,8 @@ PUBLIC = {
         look_words
         repair_history rounded rounded_area rounded_down rounded_up slice_metrics
         spreadsheet_safe strongest summary_facts with_ratio write_exposure_table
-        TellingFailures leaks_beside_failures only_failures_tell telling_failures""",
+        TellingFailures leaks_beside_failures only_failures_tell telling_failures
+        told_by_failures_alone""",
     "stats": """Certificate ClaimVerdict Dependence EpsilonBound Interval OperatingInterval RocBand
         SequentialEpsilon ThresholdChoice TopScores top_scores advantage_interval
         attack_epsilon_high auc_gain_interval
@@ -141,8 +142,8 @@ PUBLIC = {
         ValueObserver as_array compare_sides draw_values fit_scorer judge learning_parts
         refuse_unfit run_coroutine scorer_about split_coins split_sides unfit""",
     "compat": """AttackDoors AttackLike GameThreatModel TargetViews ThreatModel
-        TrainableThreatModel Trained as_attack earlier_scorer judged_by_failures needs_of
-        told_by_failures with_failures
+        TrainableThreatModel Trained as_attack earlier_scorer hinted_by_failures
+        judged_by_failures needs_of told_by_failures with_failures
         without_failures""",
 }  # fmt: skip
 

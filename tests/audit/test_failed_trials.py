@@ -9,16 +9,19 @@ from tapas.attacks import (
     ClosestDistanceMIA,
     EnsembleAttack,
     GroundhogAttack,
+    LocalNeighbourhoodAttack,
 )
 from tapas.audit import Audit
 from tapas.datasets import TabularDataset, load_sample
 from tapas.errors import IncompatibleAttackError
 from tapas.generators import Generator
 from tapas.report import AuditPage
+from tapas.report._page_advice import actions
 from tapas.results import (
     FAILURES,
     AuditedSubject,
     AuditRecord,
+    Findings,
     Gate,
     MIAttackSummary,
     decide,
@@ -215,6 +218,78 @@ def test_failures_tell_values_of_attributes_too(values: list[str], right: float)
     assert (summary.attack, summary.chance) == (FAILURES, 1 / len(values))
     assert summary.accuracy >= right
     assert decide(record, [Gate("accuracy_gain", 0.05)]).state == "fail"
+
+
+class FailsFor(Generator):
+    """Ignores its data, but fails in a share of the runs where the target has a value."""
+
+    def __init__(self, shares: dict[str, float]) -> None:
+        super().__init__()
+        self.shares = shares
+
+    def fit(self, dataset: TabularDataset, **_: object) -> None:
+        rows = dataset.data.drop(columns="Health")
+        same = (rows == DATA.data.drop(columns="Health").iloc[0]).all(axis=1)
+        (value,) = set(dataset.data.loc[same, "Health"])
+        self.share = self.shares.get(value, 0.0)
+
+    def generate(self, num_samples: int, random_state: int | None = None) -> TabularDataset:
+        rng = np.random.default_rng(random_state)
+        if rng.random() < self.share:
+            raise RuntimeError("no release")
+        return PUBLIC.sample(num_samples, random_state=int(rng.integers(1 << 30)))
+
+
+def of_three_values(attack: Attack, values: list[str], shares: dict[str, float]) -> AuditRecord:
+    game = TargetedAIA(
+        AuxiliaryDataKnowledge(DATA.drop_records([0]), num_training_records=20, seed=0),
+        DATA.get_records([0]),
+        "Health",
+        values,
+        BlackBoxKnowledge(FailsFor(shares), 5),
+        seed=1,
+    )
+    gates = [Gate("accuracy_gain", 0.15)]
+    return Audit(game, [attack], 60, 240, max_failures=300, gates=gates).run(n_jobs=1)
+
+
+@pytest.mark.parametrize("attack", [ClosestDistanceAIA(), LocalNeighbourhoodAttack()])
+@pytest.mark.parametrize("values", [["good", "bad", "fair"], ["fair", "bad", "good"]])
+@pytest.mark.parametrize("share", [1.0, 0.8])
+def test_failures_for_one_of_three_values_are_judged_beside_attacks(
+    attack: Attack, values: list[str], share: float
+) -> None:
+    """An attack may go on guessing a value with which nothing is released, and hide the leak."""
+    record = of_three_values(attack, values, {"good": share})
+    (subject,) = record.subjects
+    *_, judged = subject.summaries
+    assert {str(one.attack) for one in subject.summaries} == {attack.label, FAILURES}
+    assert (judged.attack, not subject.crashes) == (FAILURES, True)
+    failed = np.zeros(240, dtype=bool)
+    failed[[one.index for one in subject.failures if one.phase == "test"]] = True
+    assert set(judged.predictions[failed]) == {"good"}
+    assert set(judged.predictions[~failed]) < {"bad", "fair"}
+    assert judged.accuracy > 0.5
+    assert decide(record).state == "fail"
+    words = " ".join(AuditPage(record).words)
+    with_good = judged.labels == "good"
+    assert (
+        f"“FailsFor” failed in {failed.sum()} of {with_good.sum()} trials with one value of "
+        f"“Health” of target 0, and in 0 of {240 - with_good.sum()} with the others: that alone "
+        "tells the one from the others."
+    ) in words
+    assert "from which no attack learns" not in words
+    assert " looks at " not in words
+    (action,) = actions(Findings(record), [])
+    assert action.words.startswith("Let the mechanism fail alike")
+
+
+def test_failures_that_hang_on_no_value_are_judged_by_nobody() -> None:
+    shares = dict.fromkeys(("good", "bad", "fair"), 0.3)
+    record = of_three_values(ClosestDistanceAIA(), list(shares), shares)
+    (summary,) = record.subjects[0].summaries
+    assert summary.attack != FAILURES
+    assert "that alone tells" not in " ".join(AuditPage(record).words)
 
 
 @pytest.mark.filterwarnings("ignore::tapas.errors.TapasWarning")

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from tapas.audit import audit_from_values
 from tapas.audit._left_out_columns import looked_up
 from tapas.cli._main import run
 from tapas.report import AuditPage
+from tapas.report._page_advice import actions
 from tapas.report._page_banner import verdict_words
 from tapas.results import (
     AuditedSubject,
@@ -51,23 +53,32 @@ def _tables(released: np.ndarray) -> dict[str, pd.DataFrame]:
     }
 
 
-@pytest.mark.parametrize("options", [[], ["--drop", "name"]], ids=["free text", "dropped"])
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--drop", "name"], ["--read", "index=name"], ["--drop", "name", "--read", "index=name"]],
+    ids=["free text", "dropped", "labels", "dropped labels"],
+)
 def test_names_that_no_attack_looks_at_are_told_beside_a_pass(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
 ) -> None:
     files = _write(tmp_path, **_tables(RNG.permutation(NAMES[:150])))
-    folder, verdict = tmp_path / "run", tmp_path / "verdict.json"
-    written = ["--folder", str(folder), "--json", str(verdict), "--no-controls"]
+    folder, verdict, cases = tmp_path / "run", tmp_path / "verdict.json", tmp_path / "verdict.xml"
+    written = ["--folder", str(folder), "--json", str(verdict), "--junit", str(cases)]
+    written.append("--no-controls")
     asked = ["--attack", "ClosestDistanceMIA", "--max-auc", "0.95", *options]
     assert run(["release", *files, *written, *asked]) == 0
     count = "All 150 private values of “name” stand in the release, of 100 of the holdout none"
-    words = f"{count}: the column was left out of the attacks, and gives people away by itself."
+    words = (
+        f"{count}: the column was left out of the attacks, and gives people away by itself. "
+        "Take it out of the release, or draw its values anew."
+    )
     out = capsys.readouterr().out
     assert out.startswith(f"Pass, with private values: The gate passed. {count}.")
     assert words in out
     said = json.loads(verdict.read_text())
     assert said["words"].startswith("Pass, with private values")
     assert words in said["cautions"]
+    assert ElementTree.parse(cases).findtext("system-out") == f"{said['words']}\n{words}"
     assert not said["leaks"]
     (told,) = said["left_out_columns"]
     assert (told["name"], told["private_released"], told["beyond_chance"]) == ("name", 150, True)
@@ -101,6 +112,20 @@ def test_no_leak_shown_is_not_said_of_names_that_are_released(tmp_path: Path) ->
     assert sum("gives people away" in one for one in others) == 1
     together = holds_together(Findings(record), decide(record))
     assert any("has an error of 5% of its own" in one for one in together)
+
+
+@pytest.mark.filterwarnings("ignore::tapas.errors.TapasWarning")
+def test_the_remedy_is_advised_of_audits_in_python_and_of_files(tmp_path: Path) -> None:
+    record = _record(tmp_path, _tables(NAMES[:150]))
+    of_files, of_python = (
+        actions(Findings(one), []) for one in (record, replace(record, question={}))
+    )
+    words = "Take “name” out of the release, or draw its values anew, without the private table"
+    assert of_files[0].words == f"{words}, save it as redrawn.csv, and audit that."
+    assert [one.words for one in of_python] == [f"{words}."]
+    assert not of_python[0].commands
+    without = tuple(replace(one, left_out_columns=()) for one in record.subjects)
+    assert not actions(Findings(replace(record, subjects=without)), [])
 
 
 @pytest.mark.filterwarnings("ignore::tapas.errors.TapasWarning")
@@ -138,6 +163,41 @@ def test_only_the_records_that_are_audited_are_looked_up(tmp_path: Path) -> None
     (column,) = fewer.audited[0].left_out_columns
     assert (column.private, column.private_released) == (130, 130)
     assert "of 100 of the holdout none" in column.count
+
+
+@pytest.mark.filterwarnings("ignore::tapas.errors.TapasWarning")
+def test_labels_of_the_records_that_are_audited_are_looked_up_too(tmp_path: Path) -> None:
+    tables = {
+        name: table.rename(columns={"name": "patient"})
+        for name, table in _tables(NAMES[:150]).items()
+    }
+    data = {
+        "table": str(tmp_path / "private.csv"),
+        "holdout": str(tmp_path / "holdout.csv"),
+        "read": {"index": "patient"},
+    }
+    fewer = _record(tmp_path, tables, data={**data, "leave_out": list(NAMES[:20])})
+    (column,) = fewer.audited[0].left_out_columns
+    assert (column.name, column.private, column.private_released) == ("patient", 130, 130)
+    other = {"file": str(tmp_path / "released.csv"), "read": {"index": "number"}}
+    tables["released"] = tables["released"].rename(columns={"patient": "number"})
+    assert not _record(tmp_path, tables, data=data, release=other).audited[0].left_out_columns
+
+
+@pytest.mark.filterwarnings("ignore::tapas.errors.TapasWarning")
+@pytest.mark.parametrize("named", [False, True], ids=["without a name", "named"])
+def test_labels_that_number_the_rows_are_about_nobody(tmp_path: Path, named: bool) -> None:
+    tables = _tables(NAMES[300:450])
+    starts = {"private": 0, "holdout": 150, "released": 0}
+    for name, first in starts.items():
+        tables[name] = tables[name].drop(columns="name")
+        numbers = range(first, first + len(tables[name]))
+        tables[name].insert(0, "number" if named else "", numbers)
+    read = {"read": {"index": "number"}} if named else {}
+    data = {"table": str(tmp_path / "private.csv"), "holdout": str(tmp_path / "holdout.csv")}
+    record = _record(tmp_path, tables, data={**data, **read})
+    assert record.audited[0].left_out_columns == ()
+    assert AuditPage(record).words[0].startswith("No leak shown")
 
 
 def _of(*columns: list[Any]) -> LeftOutColumn | None:

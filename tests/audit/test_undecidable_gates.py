@@ -1,5 +1,6 @@
 """Gates that no run of an audit could decide are refused before it runs."""
 
+import re
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from tapas.attacks import ClosestDistanceAIA, ClosestDistanceMIA, LossMIA
 from tapas.audit import Audit, Subject, audit_from_values
 from tapas.compat import GameThreatModel
 from tapas.datasets import TabularDataset, load_sample
-from tapas.errors import ConfigError
+from tapas.errors import ConfigError, TapasWarning
 from tapas.generators import Raw
 from tapas.results import (
     FEWEST_PEOPLE,
@@ -87,6 +88,14 @@ def part(start: int, end: int) -> TabularDataset:
     return DATA.take(np.arange(start, end))
 
 
+def warned(audit: Audit) -> AuditRecord:
+    """Run an audit that `check` refuses for its gates, which is told before any trial."""
+    refused = "; ".join(audit.check().problems)
+    said = f"^whatever is found, this audit ends without a pass: {re.escape(refused)}$"
+    with pytest.warns(TapasWarning, match=said):
+        return audit.run(n_jobs=1)
+
+
 def problems(*games: GameThreatModel, gate: Gate) -> str:
     subjects = [Subject(game, f"subject {place}") for place, game in enumerate(games)]
     about = games[0].game.setting
@@ -141,8 +150,25 @@ def test_a_generator_beside_a_file_may_exceed_an_epsilon_and_nobody_counts_peopl
 
 @pytest.mark.parametrize("gate", [EPSILON, PEOPLE])
 def test_what_is_refused_would_not_have_been_decided(gate: Gate) -> None:
-    record = Audit(of_a_model(), [LossMIA()], gates=[gate]).run(n_jobs=1)
+    record = warned(Audit(of_a_model(), [LossMIA()], gates=[gate]))
     assert [outcome.state for outcome in decide(record).outcomes] == ["inconclusive"]
+
+
+@pytest.mark.parametrize(
+    ("game", "gate"),
+    [
+        (lambda: of_targets(1), Gate("auc", 0.4)),
+        (lambda: of_targets(1), Gate("copied_records", 0)),
+        (lambda: of_values(0.5, 0.5), Gate("accuracy", 0.9)),
+        (lambda: of_values(0.4, 0.3, 0.3), Gate("auc", 0.9)),
+        (of_values_in_files, Gate("accuracy_gain", 0.1)),
+    ],
+)
+def test_what_is_refused_is_said_before_a_run_and_never_passes(game, gate: Gate) -> None:
+    threat_model = game()
+    of_attribute = threat_model.game.setting.goal.kind == "attribute"
+    attack = ClosestDistanceAIA() if of_attribute else ClosestDistanceMIA()
+    assert decide(warned(Audit(threat_model, [attack], 10, 20, gates=[gate]))).exit_code in (1, 6)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +222,7 @@ def test_a_gain_that_nobody_can_have_is_no_limit() -> None:
     assert "cannot fail: the best guess without the release is right in 80%" in said
     assert problems(game, gate=Gate("accuracy_gain", 0.15)) == ""
     assert problems(of_values(0.5, 0.5), gate=out_of_reach) == ""
-    record = Audit(game, [ClosestDistanceAIA()], 10, 20, gates=[out_of_reach]).run(n_jobs=1)
+    record = warned(Audit(game, [ClosestDistanceAIA()], 10, 20, gates=[out_of_reach]))
     verdict = decide(record)
     assert (verdict.state, verdict.exit_code) == ("inconclusive", 6)
     assert "cannot fail" in verdict.outcomes[0].words
@@ -251,7 +277,10 @@ def test_what_is_said_to_be_undefined_is_what_a_run_does_not_decide(metric: str)
         (of_values(0.5, 0.5), ClosestDistanceAIA()),
     ):
         gate = Gate(metric, 0.45 if metric == "accuracy_gain" else 0.6)
+        audit = Audit(game, [attack], 10, 20, gates=[gate])
         refused = "is not defined" in problems(game, gate=gate)
-        (outcome,) = decide(Audit(game, [attack], 10, 20, gates=[gate]).run(n_jobs=1)).outcomes
+        (outcome,) = decide(
+            warned(audit) if audit.check().problems else audit.run(n_jobs=1)
+        ).outcomes
         unknown = ("is not defined", "there is no model")
         assert any(words in outcome.words for words in unknown) == refused

@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -15,7 +16,7 @@ from tapas.audit import load_audit
 from tapas.cli._main import run
 from tapas.datasets import load_sample
 from tapas.game import TableBriefing
-from tapas.results import AuditRecord
+from tapas.results import AuditRecord, Findings, given_away
 
 
 @pytest.fixture
@@ -123,6 +124,41 @@ def test_advice_about_files_names_them_as_they_were_typed(
     capsys.readouterr()
     assert pasted(compare) == 0
     assert "of 2 comparisons, 0 got worse" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("redrawn", [True, False], ids=["drawn anew", "taken out"])
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--drop", "name"], ["--read", "index=name"]],
+    ids=["free text", "dropped", "labels"],
+)
+def test_advice_about_private_values_works_and_ends_them(
+    place: Path, capsys: pytest.CaptureFixture[str], options: list[str], redrawn: bool
+) -> None:
+    data = load_sample("clinic", 360).view(exclude_columns=["admitted", "triage time"]).data
+    names = [f"Person {row}" for row in range(360)]
+    parts = np.split(np.arange(360), [120, 240])
+    private, holdout, released = (
+        data.iloc[rows].assign(name=names[rows[0] :][:120]) for rows in parts
+    )
+    files = {"private": private, "holdout": holdout, "released": released.assign(name=names[:120])}
+    for file, table in files.items():
+        table.to_csv(f"{file}.csv", index=False)
+    asked = ["--no-controls", "--attack", "ClosestDistanceMIA", "--max-dropped", "1", *options]
+    assert run(["release", *(f"{file}.csv" for file in files), *asked]) == 0
+    assert "Take it out of the release, or draw its values anew" in capsys.readouterr().out
+    page = unescape(Path("released-run", "report.html").read_text())
+    assert "Take “name” out of the release, or draw its values anew, without the private" in page
+    play, compare = advised("released-run")
+    assert "redrawn.csv" in play
+    (released if redrawn else released.drop(columns="name")).to_csv("redrawn.csv", index=False)
+    assert pasted([*play, "--attack", "ClosestDistanceMIA", "--no-controls"]) == 0
+    told = capsys.readouterr().out
+    assert "private values" not in told
+    assert pasted(compare) == 0
+    record = AuditRecord.load("released-redrawn-run")
+    assert not given_away(Findings(record))
+    assert not advised("released-redrawn-run")
 
 
 # -- --set ---------------------------------------------------------------------------------------

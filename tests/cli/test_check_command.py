@@ -194,3 +194,36 @@ def test_it_is_said_by_which_probabilities_an_attribute_is_drawn(
     )
     assert code == 0
     assert words in out
+
+
+def test_a_run_says_first_what_a_check_would_have_refused_and_goes_on(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("telling.py").write_text(
+        "from tapas.generators import Raw\n\n\nclass Telling(Raw):\n"
+        "    def fit(self, dataset):\n"
+        "        print('a trial', flush=True)\n"
+        "        return super().fit(dataset)\n"
+    )
+    values = {
+        "data": {"sample": "census", "rows": 200, "targets": {"random": 1}},
+        "generator": "telling:Telling",
+        "attacks": ["ClosestDistanceMIA"],
+        "knowledge": {"records": 20},
+        "trials": {"train": 4, "test": 4},
+        "controls": False,
+        "gates": [{"metric": "exposed_people", "at_most": 0.1}],
+    }
+    Path("audit.yaml").write_text(yaml.safe_dump(values))
+    assert run(["check", "audit.yaml"]) == 4
+    (refused,) = (
+        line.partition("the audit cannot run: ")[2]
+        for line in capfd.readouterr().err.splitlines()
+        if line.startswith("Error: ")
+    )
+    assert "limit auc or tpr_at_fpr instead" in refused
+    assert run(["run", "audit.yaml", "--n-jobs", "1", "--quiet"]) == 6
+    told = capfd.readouterr().err.splitlines()
+    note = f"Note: whatever is found, this audit ends without a pass: {refused}"
+    assert told.count(note) == 1
+    assert told.index(note) < told.index("a trial")

@@ -51,7 +51,7 @@ def test_what_became_of_the_claim_is_told(more, claim, state, code, inside, tmp_
     assert (values["claim"]["state"], values["exit_code"]) == (state, code)
     assert values["claim"]["epsilon"] == claim
     suite = junit(found, tmp_path)
-    (case,) = suite
+    (case,) = suite.iter("testcase")
     assert case.get("name") == f"claimed epsilon {claim:g}"
     assert [child.tag for child in case] == [inside]
     assert suite.get("failures") == str(int(code == 1))
@@ -95,6 +95,7 @@ def test_the_words_of_the_json_hide_no_leak(gates, said, tmp_path) -> None:
     assert values["leaks"]
     assert values["words"].startswith(said)
     assert values["words"] == values["sentences"][0]
+    assert values["words"] in [one.text for one in junit(found, tmp_path).iter("system-out")]
 
 
 def test_junit_without_limits_says_what_was_found(tmp_path) -> None:

@@ -23,8 +23,10 @@ from tapas.results import (
     decide,
     judge_claim,
     record_facts,
+    rounded_down,
     summary_facts,
 )
+from tapas.results._gates import _interval
 from tapas.stats import auc_interval, clopper_pearson, gaussian_epsilon_from_mu
 
 
@@ -170,7 +172,11 @@ def test_gates_look_past_controls() -> None:
 
 def test_an_epsilon_gate_fails_on_the_certificate() -> None:
     record = _record(_summary(4.0), gates=(Gate("epsilon", 1.0),), claim=Claim(1.0))
-    assert decide(record).state == "fail"
+    verdict = decide(record)
+    assert verdict.state == "fail"
+    least = rounded_down(verdict.outcomes[0].low)
+    said = f"Epsilon of at least {least} (attack 0 on target 7), above 1"
+    assert verdict.outcomes[0].words == said
 
 
 def test_a_gate_cites_no_attack_that_saw_nothing_where_another_decides_alike() -> None:
@@ -400,3 +406,16 @@ def test_an_epsilon_gate_on_one_release_is_inconclusive() -> None:
         _record(_summary(3.0, groups=np.zeros(400, dtype=int)), gates=(Gate("epsilon", 1.0),))
     )
     assert verdict.state == "inconclusive"
+    (outcome,) = verdict.outcomes
+    assert outcome.words.startswith("Epsilon not shown to be above 0 (attack 0 on target 7), limit")
+    assert "none is certified: the trials are records of one release" in outcome.words
+
+
+@pytest.mark.parametrize(
+    ("low", "said"),
+    [(0.0, "not shown to be above 0"), (0.004, "above 0"), (0.2591, "of at least 0.25")],
+)
+def test_an_open_end_is_told_by_the_other_alone(low: float, said: str) -> None:
+    assert _interval(Gate("epsilon", 1.0), low, math.inf) == f"Epsilon {said}"
+    ratio = _interval(Gate("accuracy_ratio", 1.2), low + 1, math.inf)
+    assert ratio == f"Accuracy ratio of at least {rounded_down(low + 1)}"

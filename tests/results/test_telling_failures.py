@@ -8,6 +8,7 @@ import pytest
 
 from tapas.report import AuditPage
 from tapas.results import (
+    AIAttackSummary,
     AuditedSubject,
     AuditRecord,
     BinaryAIAttackSummary,
@@ -81,3 +82,53 @@ def test_of_pairs_those_count_of_which_one_trial_failed(number: int, tells: bool
     assert bool(telling_failures(found)) == tells
     if tells:
         assert telling_failures(found)[0].p_value == pytest.approx(2 * 0.5**number, abs=0)
+
+
+# -- secrets of three values ---------------------------------------------------------------------
+
+
+def of_three(failed: np.ndarray, right: float = 0.0, seed: int = 1) -> Findings:
+    """Values in turn; of trials that did not fail, this share is guessed right beyond chance."""
+    rng = np.random.default_rng(seed)
+    values = np.array(["a", "b", "c"])
+    codes = np.arange(len(failed)) % 3
+    guesses = np.where(rng.random(len(failed)) < right, codes, rng.integers(1, 3, len(failed)))
+    scores = np.eye(3)[guesses]
+    scores[failed] = [np.inf, -np.inf, -np.inf]
+    summary = AIAttackSummary(
+        values[codes],
+        np.where(failed, "a", values[guesses]),
+        scores,
+        sensitive_attribute="ill",
+        attribute_values=tuple(values),
+        attack_info="GroundhogAttack",
+        target_id="7",
+    )
+    failures = tuple(TrialFailure("test", int(row), "no") for row in np.flatnonzero(failed))
+    trials = {"train": 10, "test": int((~failed).sum())}
+    subject = AuditedSubject("S", "audited", (summary,), failures, trials=trials)
+    return Findings(AuditRecord("Audit", {}, "f" * 32, 1, (subject,)))
+
+
+def test_failures_for_one_of_three_values_tell_it_from_the_others() -> None:
+    found = of_three(np.arange(120) % 3 == 0)
+    (one,) = telling_failures(found)
+    assert (one.failed, one.trials, one.others_failed, one.others) == (40, 40, 0, 80)
+    assert one.num_values == 3
+    assert one.p_value == pytest.approx(3 * 2 / comb(120, 40), rel=1e-6)
+    assert only_failures_tell(found)
+
+
+def test_of_what_is_left_the_best_guess_is_no_leak_and_more_is() -> None:
+    """Without the value that fails, half of the guesses are right by chance and not a third."""
+    failed = np.arange(240) % 3 == 0
+    by_chance, seeing = of_three(failed), of_three(failed, right=0.6)
+    assert not leaks_beside_failures(by_chance, by_chance.audited[0])
+    assert leaks_beside_failures(seeing, seeing.audited[0])
+    assert not only_failures_tell(seeing)
+
+
+def test_failures_by_chance_seldom_tell_of_three_values() -> None:
+    rng = np.random.default_rng(5)
+    told = sum(bool(telling_failures(of_three(rng.random(90) < 0.3))) for _ in range(200))
+    assert told <= 200 * 0.05 + 3 * np.sqrt(200 * 0.05 * 0.95)

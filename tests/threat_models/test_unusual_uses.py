@@ -255,19 +255,58 @@ def test_a_release_of_other_columns_is_refused(membership: Factory) -> None:
         membership(TwoColumns())._generate_samples(2)
 
 
-def change_entries(folder: Path, ending: str, change: str) -> None:
-    """Change the stored bytes of entries by an expression of their content."""
+def damage_entries(folder: Path, ending: str, change: Callable[[bytes], bytes]) -> None:
+    """Change the stored bytes of entries, in the index or in files of their own."""
     with closing(sqlite3.connect(folder / "index.sqlite")) as index:
-        query = f"UPDATE entries SET content = {change} WHERE key LIKE ? AND content IS NOT NULL"
-        assert index.execute(query, (f"%{ending}",)).rowcount > 0
+        query = "SELECT key, content, file FROM entries WHERE key LIKE ?"
+        rows = index.execute(query, (f"%{ending}",)).fetchall()
+        assert rows
+        for key, content, file in rows:
+            if content is None:
+                path = folder / "entries" / file
+                path.write_bytes(change(path.read_bytes()))
+            else:
+                index.execute(
+                    "UPDATE entries SET content = ? WHERE key = ?", (change(content), key)
+                )
         index.commit()
 
 
-@pytest.mark.parametrize("what", ["schema", "manifest", "index", "missing", "short", "flipped"])
-def test_damage_to_a_saved_threat_model_is_a_store_error(
-    tmp_path: Path, membership: Factory, what: str, monkeypatch: pytest.MonkeyPatch
+def shortened(content: bytes) -> bytes:
+    return content[:100]
+
+
+def flipped(content: bytes) -> bytes:
+    return content[:90] + bytes([content[90] ^ 1]) + content[91:]
+
+
+def grown(content: bytes) -> bytes:
+    return content + b"x"
+
+
+@pytest.mark.parametrize("inline", [0, 1 << 20], ids=["in files", "in the index"])
+@pytest.mark.parametrize("change", [shortened, flipped, grown])
+def test_every_table_of_a_saved_threat_model_is_checked(
+    tmp_path: Path,
+    membership: Factory,
+    change: Callable[[bytes], bytes],
+    inline: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tapas.engine._folder_store.LARGEST_INLINE", 1 << 20)
+    monkeypatch.setattr("tapas.engine._folder_store.LARGEST_INLINE", inline)
+    for table in ("targets", "aux", "test"):
+        folder = tmp_path / table
+        membership().save(folder)
+        assert bool(list((folder / "entries").iterdir())) == (inline == 0)
+        damage_entries(folder, f"/tables/{table}", change)
+        with pytest.raises(StoreError, match=f"tables/{table}' in .* is damaged"):
+            ThreatModel.load(folder)
+
+
+@pytest.mark.parametrize("what", ["schema", "manifest", "index", "missing"])
+def test_damage_to_a_saved_threat_model_is_a_store_error(
+    tmp_path: Path, membership: Factory, what: str
+) -> None:
     model = membership()
     model._generate_samples(2)
     folder = tmp_path / "m"
@@ -279,26 +318,23 @@ def test_damage_to_a_saved_threat_model_is_a_store_error(
         manifest.write_text("[]")
     elif what == "index":
         (folder / "index.sqlite").write_bytes(b"nothing of the kind" * 100)
-    elif what == "missing":
+    else:
         with FolderStore(folder) as store:
             store.discard(next(key for key in store.keys() if key.endswith("/tables/aux")))  # noqa: SIM118
-    elif what == "short":
-        change_entries(folder, "/tables/aux", "substr(content, 1, 100)")
-    else:
-        change_entries(folder, "/tables/aux", "substr(content, 1, 90) || 'x' || content")
     with pytest.raises((StoreError, SchemaError)):
         ThreatModel.load(folder)
 
 
+@pytest.mark.parametrize("inline", [0, 1 << 20], ids=["in files", "in the index"])
 def test_a_damaged_trial_is_played_again(
-    tmp_path: Path, membership: Factory, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, membership: Factory, inline: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapas.engine._folder_store.LARGEST_INLINE", 1 << 20)
+    monkeypatch.setattr("tapas.engine._folder_store.LARGEST_INLINE", inline)
     model = membership()
     expected = model._generate_samples(3)
     model.save(tmp_path / "m")
     for ending in ("train/000001/data", "train/000000/trial"):
-        change_entries(tmp_path / "m", ending, "substr(content, 1, 100)")
+        damage_entries(tmp_path / "m", ending, shortened)
     loaded = ThreatModel.load(tmp_path / "m")
     assert len(loaded._memory[True][0]) == 1
     releases, labels = loaded._generate_samples(3)

@@ -284,7 +284,7 @@ class Audit:
         n_jobs: int | None = None,
         isolated: bool = False,
     ) -> AuditRecord:
-        """Play all trials, judge all attacks.
+        """Play all trials, judge all attacks; warns first of gates that no run can decide.
 
         Parameters
         ----------
@@ -302,6 +302,7 @@ class Audit:
             No trial runs in this process, so that one which ends it is lost alone; so it is
             anyway where there are several processes, or a time limit.
         """
+        self._warn_of_undecidable_gates()
         start = time.perf_counter()
         asked, workers = self.asked(), Workers(n_jobs, executor, isolated)
         with nullcontext() if store is None else RunFolder(store) as folder:
@@ -339,6 +340,16 @@ class Audit:
             if counted is not None:
                 counted.end()
         return record
+
+    def _warn_of_undecidable_gates(self) -> None:
+        """What `check` refuses can be run, for all that is not limited; who waits should know."""
+        found = undecidable_gates(self.gates, self.subjects)
+        if found:
+            warnings.warn(
+                f"whatever is found, this audit ends without a pass: {'; '.join(found)}",
+                TapasWarning,
+                stacklevel=3,
+            )
 
     def _all_carried_out(
         self,

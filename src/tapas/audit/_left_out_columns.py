@@ -1,4 +1,4 @@
-"""Values of columns that are left out of an audit of files, looked up in the release."""
+"""Values of columns that are left out of an audit of files, or label records, in the release."""
 
 import numpy as np
 import pandas as pd

@@ -15,6 +15,7 @@ from tapas.compat import (
     AttackDoors,
     GameThreatModel,
     TargetViews,
+    hinted_by_failures,
     judged_by_failures,
     needs_of,
     told_by_failures,
@@ -110,7 +111,8 @@ class SubjectRun:
         self._judges = digest_of([self.num_train, *specs])
         self.parts: list[Part] = []
         self._by_doors: list[AttackDoors] = []
-        self._told: dict[int, Value] = {}  # targets that are judged by failures
+        self._told: dict[int, Value] = {}  # targets that are judged by failures alone
+        self._hinted: dict[int, Value] = {}  # and by attacks as well
         self._stop: tuple[Phase, int] | None = None
         self.num_seen = 0
         self._observers: dict[AttackDoors, Observer] = {}
@@ -133,6 +135,7 @@ class SubjectRun:
         self._play("train", self.num_train, self._learning())
         self._send_ahead()
         self._told = told_by_failures(self.player, self.num_train)
+        self._hinted = hinted_by_failures(self.player, self.num_train)
         for attack, observer in observers.items():
             if not self._has_crashed(attack):
                 self._learn(attack, observer)
@@ -278,7 +281,7 @@ class SubjectRun:
                     self.player.ledger.look(count, self._judges)
                     tell(self._glimpse(int(share * count)))
         self._play("test", count, observers)
-        if self._told:
+        if self._told or self._hinted:
             self.player.play("test", count)
         return self.judged(count)
 
@@ -325,7 +328,8 @@ class SubjectRun:
                 self._score(parts, position, count, found)
         for attack in self._by_doors:
             self._ask(attack, count, found)
-        for target, said in self._told.items():
+        failed = any(index < count for index in self.player.ledger.failures("test"))
+        for target, said in {**(self._hinted if failed else {}), **self._told}.items():
             found[target, len(self.attacks)] = judged_by_failures(self.player, count, target, said)
         return [found[key] for key in sorted(found)]
 

@@ -102,7 +102,7 @@ class Tables:
         return left
 
     def aside(self, key: str) -> pd.DataFrame:
-        """Cells of the columns that are left out of a table that was read, by its key."""
+        """Cells of the columns that no attack looks at, of a table that was read, by its key."""
         return self._aside.get(key, pd.DataFrame())
 
     def alike(self, path: Path) -> TabularDataset:

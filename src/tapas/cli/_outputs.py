@@ -199,7 +199,10 @@ def write_comparison(path: Path, found: RecordComparison, words: Sequence[str]) 
 
 
 def write_junit(path: Path, record: AuditRecord, verdict: Verdict) -> None:
-    """Write the verdict as JUnit XML: a case per gate and for the claim, an error per crash."""
+    """Write the verdict as JUnit XML: a case per gate and for the claim, an error per crash.
+
+    What the page says first, and of private values, is the output of the whole.
+    """
     from tapas.report import AuditPage
 
     suite = ElementTree.Element("testsuite", name=_clean(record.title))
@@ -220,11 +223,14 @@ def write_junit(path: Path, record: AuditRecord, verdict: Verdict) -> None:
         for crash in subject.crashes:
             name = f"{crash.attack} on {crash.target} ({subject.name})"
             cases.append(_case(suite, name, "error", crash.message))
+    said = "\n".join([AuditPage(record).words[0], *given_away_words(Findings(record))])
     unsaid = verdict.exit_code and not {"failure", "error"} & set(cases)
     if unsaid:
         cases.append(_case(suite, "audit", "error", verdict.words))
-    elif not cases:
-        cases.append(_case(suite, "audit", None, AuditPage(record).words[0]))
+    if cases:
+        ElementTree.SubElement(suite, "system-out").text = _clean(said)
+    else:
+        cases.append(_case(suite, "audit", None, said))
     suite.set("tests", str(len(cases)))
     for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
         suite.set(name, str(cases.count(kind)))

@@ -3,6 +3,7 @@
 from tapas.compat._attack import AttackDoors, Trained, needs_of
 from tapas.compat._earlier_core import earlier_scorer
 from tapas.compat._failed_trials import (
+    hinted_by_failures,
     judged_by_failures,
     told_by_failures,
     with_failures,
@@ -23,6 +24,7 @@ __all__ = [
     "Trained",
     "as_attack",
     "earlier_scorer",
+    "hinted_by_failures",
     "judged_by_failures",
     "needs_of",
     "told_by_failures",

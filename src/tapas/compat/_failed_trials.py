@@ -7,15 +7,19 @@ import numpy as np
 from tapas.errors import IncompatibleAttackError
 from tapas.game import Address, Board, Judgement, Phase, Player, TellsSecrets, Value
 from tapas.results import FAILURES, Dependence, LabelInferenceAttackSummary, ScoreTable
+from tapas.stats import excess_p_value
 
 __all__ = [
     "counting_failures",
+    "hinted_by_failures",
     "judged_by_failures",
     "refuse_told_by_failures",
     "told_by_failures",
     "with_failures",
     "without_failures",
 ]
+
+LIKELY_BY_CHANCE = 0.05
 
 
 def told_by_failures(player: Player, count: int | None = None) -> dict[int, Value]:
@@ -24,14 +28,27 @@ def told_by_failures(player: Player, count: int | None = None) -> dict[int, Valu
     In some that failed it was another: attacks have nothing to learn from, and more trials would
     not help, for the failure itself tells the secret.
     """
-    game, failed = player.game, _failed(player, "train", count)
-    came = [i for i in player.ledger.indices("train") if count is None or i < count]
-    if not failed or not came or game.setting.coins or not isinstance(game, TellsSecrets):
+    sides = _training_secrets(player, count)
+    if sides is None:
         return {}
-    left = np.stack([player.ledger.outline("train", index).secrets for index in came])
-    lost, _ = _behind(game, player, "train", failed)
+    left, lost = sides
     alike = (left == left[0]).all(axis=0) & (lost != left[0]).any(axis=0)
     return {int(target): left[0, target].item() for target in np.flatnonzero(alike)}
+
+
+def hinted_by_failures(player: Player, count: int | None = None) -> dict[int, Value]:
+    """Targets of whose several values failures rule out some, and which most others had.
+
+    Attacks learn from the trials that did not fail, and may go on guessing a value with which
+    nothing is released: their guesses alone would hide what failures tell.
+    """
+    sides = _training_secrets(player, count)
+    if sides is None or len(player.game.goal.values) <= 2:
+        return {}
+    columns = enumerate(zip(*(side.T for side in sides), strict=True))
+    return {
+        target: _commonest(left) for target, (left, lost) in columns if _hang_together(left, lost)
+    }
 
 
 def judged_by_failures(
@@ -115,6 +132,29 @@ def counting_failures(
     if table is None or not _failed(player, "test", count):
         return without_failures(summary, player, count)
     return with_failures(table, player, count, targets).summaries()[0]
+
+
+def _training_secrets(player: Player, count: int | None) -> tuple[np.ndarray, np.ndarray] | None:
+    """Secrets of training trials that did not fail, and of those that did, if there are both."""
+    game, failed = player.game, _failed(player, "train", count)
+    came = [i for i in player.ledger.indices("train") if count is None or i < count]
+    if not failed or not came or game.setting.coins or not isinstance(game, TellsSecrets):
+        return None
+    left = np.stack([player.ledger.outline("train", index).secrets for index in came])
+    return left, _behind(game, player, "train", failed)[0]
+
+
+def _hang_together(left: np.ndarray, lost: np.ndarray) -> bool:
+    """Whether trials of some value failed all, or more often than chance explains.
+
+    That only decides whether failures are judged, in other trials; it states nothing.
+    """
+    for value in np.unique(lost):
+        came, failed = int((left == value).sum()), int((lost == value).sum())
+        others = len(lost) - failed, len(lost) - failed + len(left) - came
+        if not came or excess_p_value(failed, failed + came, *others) <= LIKELY_BY_CHANCE:
+            return True
+    return False
 
 
 def _failed(player: Player, phase: Phase, count: int | None = None) -> list[int]:

@@ -56,7 +56,8 @@ class TableFile:
     columns : tuple of str
         Every column that it has, whatever became of it.
     aside : DataFrame
-        The cells of the columns that were left out, as they stand in the file, or missing.
+        The cells of the columns that were left out, and of the one that was named to label records,
+        as they stand in the file, or missing.
     """
 
     frame: pd.DataFrame
@@ -179,10 +180,11 @@ def _assembled(
     named = (cells.rows, []) if cells.named else _named(cells.rows, description, reading, drop)
     frame, notes = named
     columns = tuple(str(name) for name in frame.columns)
+    tokens = frozenset((*missing_values, *reading.missing))
+    put_aside = [name for name in frame.columns if name in drop or name == reading.index]
+    aside, _ = _with_missing(frame[put_aside], None, tokens)
     frame, index_notes = _indexed(frame, description, reading)
     dropped = tuple(str(name) for name in frame.columns if name in drop)
-    tokens = frozenset((*missing_values, *reading.missing))
-    aside, _ = _with_missing(frame[[name for name in frame.columns if name in drop]], None, tokens)
     frame = frame[[name for name in frame.columns if name not in drop]]
     frame, words = _with_missing(frame, description, tokens)
     if cells.delimiter is None:

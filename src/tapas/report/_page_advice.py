@@ -33,6 +33,7 @@ from tapas.report._page_remedies import (
     rows_to_take_out,
     strongest_attack,
     telling_column,
+    values_to_draw_anew,
     whole_model_words,
     worth_hiding,
 )
@@ -41,6 +42,7 @@ from tapas.results import (
     ExposedRecords,
     Findings,
     People,
+    given_away,
     leaks_beside_failures,
     only_failures_tell,
     telling_failures,
@@ -119,12 +121,30 @@ def actions(
     findings: Findings, exposed: list[ExposedRecords], people: Sequence[People] = ()
 ) -> list[Action]:
     """Return what fits a leak in what was audited, and was not done; nothing where none is."""
+    found = _of_values(findings)
     if not findings.leaks and not any(one.num_exposed for one in people):
-        return []
-    alike = [Action(FAIL_ALIKE, ())] * bool(telling_failures(findings))
+        return found
+    found += [Action(FAIL_ALIKE, ())] * bool(telling_failures(findings))
     if only_failures_tell(findings):
-        return alike
-    return [*alike, *_beside_failures(findings, exposed, people)]
+        return found
+    return [*found, *_beside_failures(findings, exposed, people)]
+
+
+def _of_values(findings: Findings) -> list[Action]:
+    """What fits private values in columns that no attack looked at."""
+    record = findings.record
+    columns = list(dict.fromkeys(column.name for _, column in given_away(findings)))
+    if not columns:
+        return []
+    words = values_to_draw_anew(columns)
+    if not record.question.get("release"):
+        return [Action(f"{words}.", ())]
+    data = record.question["data"]
+    known = {*(data.get("drop") or ()), (data.get("read") or {}).get("index")}
+    drop = [name for name in columns if name not in known]
+    words += f", save it as redrawn.csv{_beside_the_file(record)}, and audit that."
+    again = released_again(record, "redrawn", released="redrawn.csv", drop=drop)
+    return [Action(words + raised_words(record, drop), again)]
 
 
 def _beside_failures(
@@ -142,7 +162,7 @@ def _beside_failures(
 
 def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Action]:
     column, copied = telling_column(exposed), copied_rows(record)
-    where = " beside the audit file" if record.provenance.get("audit_file") else ""
+    where = _beside_the_file(record)
     removes = bool(copied) and len(record.audited) == 1 and not where
     fewer = rows_to_take_out(copied)
     fewer += "; this does so, and audits what is left in fewer.csv." if removes else ""
@@ -156,6 +176,10 @@ def _for_files(record: AuditRecord, exposed: list[ExposedRecords]) -> list[Actio
         found.append(Action(words, without))
     noisy = f"{NOISY}, save it as noisy.csv{where}, and audit that."
     return [*found, *_other_file(record, noisy, "noisy")]
+
+
+def _beside_the_file(record: AuditRecord) -> str:
+    return " beside the audit file" if record.provenance.get("audit_file") else ""
 
 
 def _other_file(

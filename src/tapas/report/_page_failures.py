@@ -2,7 +2,12 @@
 
 from tapas._validate import listing
 from tapas.report._page_numbers import counted
-from tapas.results import FAILURES, Findings, TellingFailures, telling_failures
+from tapas.results import (
+    Findings,
+    TellingFailures,
+    telling_failures,
+    told_by_failures_alone,
+)
 
 __all__ = ["FAIL_ALIKE", "failures_sentences"]
 
@@ -21,8 +26,8 @@ def _judged_so(findings: Findings) -> list[str]:
     """Where attacks have nothing to learn from, so that failures are judged as an attack."""
     said = []
     for subject in findings.record.audited:
-        mine = [one.own for one in findings.audited if one.own.subject == subject.name]
-        told = [one.target for one in mine if one.attack == FAILURES]
+        alone = told_by_failures_alone(findings)
+        told = [one.own.target for one in alone if one.own.subject == subject.name]
         if told:
             runs = len(subject.failures) + sum(subject.trials.values())
             said.append(
@@ -36,8 +41,7 @@ def _judged_so(findings: Findings) -> list[str]:
 
 def _beyond_chance(findings: Findings) -> list[str]:
     """The same beside attacks that learn from the other runs."""
-    judged = [one.own for one in findings.audited if one.own.attack == FAILURES]
-    so = {(one.subject, one.target) for one in judged}
+    so = {(one.own.subject, one.own.target) for one in told_by_failures_alone(findings)}
     told = [one for one in telling_failures(findings) if (one.subject, one.target) not in so]
     by_subject: dict[str, list[TellingFailures]] = {}
     for one in told:
@@ -49,10 +53,11 @@ def _counts(findings: Findings, one: TellingFailures, more: int) -> str:
     what, others = f"with target {one.target} in the {findings.used} data", "without it"
     if not one.is_membership:
         about = f"“{one.attribute}” of target {one.target}" if one.attribute else one.target
-        what, others = f"with one value of {about}", "with the other"
+        what = f"with one value of {about}"
+        others = "with the other" if one.num_values == 2 else "with the others"
+    told = "the one from the other" if one.num_values <= 2 else "the one from the others"
     also = f" So it is with {counted(more, 'more target')}." * (more > 0)
     return (
         f"“{one.subject}” failed in {one.failed:,} of {one.trials:,} trials {what}, and in "
-        f"{one.others_failed:,} of {one.others:,} {others}: that alone tells the one from the "
-        f"other.{also}"
+        f"{one.others_failed:,} of {one.others:,} {others}: that alone tells {told}.{also}"
     )

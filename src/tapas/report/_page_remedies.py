@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from tapas._validate import listing
 from tapas.results import MOST_RECORDS, AuditRecord, ExposedRecords, Findings, People
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "rows_to_take_out",
     "strongest_attack",
     "telling_column",
+    "values_to_draw_anew",
     "whole_model_words",
     "worth_hiding",
 ]
@@ -157,6 +159,15 @@ def rows_to_take_out(copied: int) -> str:
         else "that stand beside the most exposed records (“released_row” in exposure.csv)"
     )
     return f"Take the released rows {which} out of the release"
+
+
+def values_to_draw_anew(columns: Sequence[str]) -> str:
+    """The advice to release columns without the private values that stand in them."""
+    named = listing(columns, show="“{}”".format)
+    their = "its" if len(columns) == 1 else "their"
+    return (
+        f"Take {named} out of the release, or draw {their} values anew, without the private table"
+    )
 
 
 def column_of_release(column: str) -> str:

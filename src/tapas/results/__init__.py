@@ -78,6 +78,7 @@ from tapas.results._telling_failures import (
     leaks_beside_failures,
     only_failures_tell,
     telling_failures,
+    told_by_failures_alone,
 )
 from tapas.results._together import gates_words, holds_together, look_words
 from tapas.results._unfit_splits import UNFIT_SPLIT, unfit_splits, unseen_inputs
@@ -192,6 +193,7 @@ __all__ = [
     "strongest",
     "summary_facts",
     "telling_failures",
+    "told_by_failures_alone",
     "unfit_splits",
     "unseen_inputs",
     "with_ratio",

@@ -21,7 +21,7 @@ from tapas.results._limits import Gate, beyond_reach
 from tapas.results._measures import MEASURES
 from tapas.results._people import exposed_people
 from tapas.results._performance import gap_over_all, ratio_over_all
-from tapas.results._rounding import rounded_down, rounded_up
+from tapas.results._rounding import hardly_positive, rounded_down, rounded_up
 from tapas.results._unfit_splits import (
     UNFIT_SPLIT,
     facts_of_unfit_splits,
@@ -223,7 +223,8 @@ def _silent_words(number: int, how: str) -> str:
 def _remedy(gate: Gate, worst: "_Ends", more: bool) -> str:
     """What would decide a limit that is open."""
     if gate.metric == "epsilon":
-        return _ONE_SIDED
+        why = worst.facts.no_epsilon
+        return f"none is certified: {why}" if why else _ONE_SIDED
     found = None
     if gate.metric == "tpr_at_fpr":
         found = at_few_false_alarms(
@@ -293,9 +294,8 @@ def _of_inputs(gate: Gate, end: _Ends) -> GateOutcome:
 
 def _on_unfit_split(gate: Gate, end: _Ends) -> GateOutcome:
     """Neither passed nor failed: what is measured may be the split's, or hidden by it."""
-    ends = f"{rounded_down(end.low, 3)} and {rounded_up(end.high, 3)}".replace("∞", "infinity")
     words = (
-        f"{gate_title(gate)} between {ends} ({end.where}), limit {gate.at_most:g}, decides "
+        f"{_interval(gate, end.low, end.high)} ({end.where}), limit {gate.at_most:g}, decides "
         f"nothing: {unfit_words(end.facts)}"
     )
     return GateOutcome(gate, "inconclusive", end.low, end.high, words)
@@ -401,8 +401,7 @@ def _judge_performance(record: AuditRecord, gate: Gate) -> GateOutcome:
 def _outcome(
     gate: Gate, low: float, high: float, where: str, hindrance: str, remedy: str
 ) -> GateOutcome:
-    ends = f"{rounded_down(low, 3)} and {rounded_up(high, 3)}".replace("∞", "infinity")
-    between = f"{gate_title(gate)} between {ends} ({where})"
+    between = f"{_interval(gate, low, high)} ({where})"
     if low > gate.at_most:
         return GateOutcome(gate, "fail", low, high, f"{between}, above {gate.at_most:g}")
     if hindrance:
@@ -412,6 +411,17 @@ def _outcome(
         return GateOutcome(gate, "pass", low, high, f"{between}, at most {gate.at_most:g}")
     words = f"{between}, limit {gate.at_most:g}: {remedy}"
     return GateOutcome(gate, "inconclusive", low, high, words)
+
+
+def _interval(gate: Gate, low: float, high: float) -> str:
+    """What was shown of what is limited; an epsilon has a lower end alone."""
+    title = gate_title(gate)
+    if math.isfinite(high):
+        return f"{title} between {rounded_down(low, 3)} and {rounded_up(high, 3)}"
+    if low <= 0:
+        return f"{title} not shown to be above 0"
+    least = "above 0" if hardly_positive(low) else f"of at least {rounded_down(low)}"
+    return f"{title} {least}".replace("∞", "infinity")
 
 
 def _undecided(gate: Gate, words: str) -> GateOutcome:

@@ -46,9 +46,9 @@ class LeftOutColumn:
 
     @property
     def words(self) -> str:
-        """What that means where chance does not explain it."""
+        """What that means where chance does not explain it, and what to do about it."""
         means = "the column was left out of the attacks, and gives people away by itself"
-        return f"{self.count}: {means}."
+        return f"{self.count}: {means}. Take it out of the release, or draw its values anew."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

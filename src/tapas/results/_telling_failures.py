@@ -15,7 +15,13 @@ from tapas.results._label_inference import (
 )
 from tapas.stats import Dependence, excess_p_value, shared_p_values
 
-__all__ = ["TellingFailures", "leaks_beside_failures", "only_failures_tell", "telling_failures"]
+__all__ = [
+    "TellingFailures",
+    "leaks_beside_failures",
+    "only_failures_tell",
+    "telling_failures",
+    "told_by_failures_alone",
+]
 
 _ONE_RELEASE_EACH = (Dependence.INDEPENDENT, Dependence.PAIRS, Dependence.UNRELATED)
 
@@ -31,8 +37,11 @@ class TellingFailures:
         The name of the attribute that is the secret; empty for membership.
     is_membership : bool
         Whether the secret is whether the target was there, and not a value.
+    num_values : int
+        How many secrets there are.
     failed, trials, others_failed, others : int
-        Of the trials with the positive secret, and of those without.
+        Of the trials with the positive secret, or with the one of several values whose failures
+        differ most surely from those of the others; and of those without it.
     p_value : float
         How likely counts that differ so much are if failures tell nothing.
     """
@@ -41,6 +50,7 @@ class TellingFailures:
     target: str
     attribute: str
     is_membership: bool
+    num_values: int
     failed: int
     trials: int
     others_failed: int
@@ -49,15 +59,15 @@ class TellingFailures:
 
 
 def telling_failures(findings: Findings) -> list[TellingFailures]:
-    """Return the targets whose secret of two values failures tell beyond chance, surest first.
+    """Return the targets whose secret failures tell beyond chance, surest first.
 
     Notes
     -----
     Assumes: trials of one secret are as likely to fail as those of the other, where failures tell
     nothing.
     Guarantees: some target is then named no more often than any one way to show a leak errs, which
-    is an error beside theirs (Fisher's exact test; of pairs the sign test over those of which one
-    trial failed).
+    is an error beside theirs (Fisher's exact test, of each of several values against the others,
+    which share that error; of pairs the sign test over those of which one trial failed).
     """
     found: dict[tuple[str, str], TellingFailures] = {}
     for finding in findings.audited:
@@ -95,8 +105,24 @@ def leaks_beside_failures(findings: Findings, finding: Finding) -> bool:
     left = finding.summary.drawn(np.flatnonzero(~failed))
     if left.has_one_secret:
         return False
+    if not isinstance(left, BinaryLabelInferenceAttackSummary):
+        return _better_than_one_guess(left) <= 1 - findings.verdict_confidence
     facts = replace(finding.shared, summary=left, _known={}).at(findings.verdict_confidence)
     return leak(facts)[0] > 0 or float(facts.epsilon or 0.0) > 0
+
+
+def told_by_failures_alone(findings: Findings) -> list[Finding]:
+    """Return the results of failures judged as an attack where no other could learn anything.
+
+    Of a secret of several values failures are judged beside other attacks too.
+    """
+    judged = [one for one in findings.audited if one.own.attack == FAILURES]
+    return [one for one in judged if one.is_binary or _leaves_one_secret(findings, one)]
+
+
+def _leaves_one_secret(findings: Findings, finding: Finding) -> bool:
+    failed = _failed(findings, finding)
+    return failed is None or finding.summary.drawn(np.flatnonzero(~failed)).has_one_secret
 
 
 def _about(finding: Finding) -> tuple[str, str]:
@@ -105,19 +131,46 @@ def _about(finding: Finding) -> tuple[str, str]:
 
 def _counted(findings: Findings, finding: Finding) -> TellingFailures | None:
     summary, failed = finding.summary, _failed(findings, finding)
-    if failed is None or not isinstance(summary, BinaryLabelInferenceAttackSummary):
+    if failed is None:
         return None
-    inside = summary.labels == 1
-    k, n = int(failed[inside].sum()), int(inside.sum())
-    others_k, others_n = int(failed[~inside].sum()), int((~inside).sum())
+    of_two = isinstance(summary, BinaryLabelInferenceAttackSummary)
+    values = [1] if of_two else np.unique(summary.labels).tolist()
+    each = [_sides(failed, summary.labels == value) for value in values]
+    p_values = [_of_sides(*sides) for sides in each]
     if summary.dependence is Dependence.PAIRS and summary.groups is not None:
-        p_value = _of_pairs(failed, inside, summary.groups)
-    else:
-        ways = ((k, n, others_k, others_n), (others_k, others_n, k, n))
-        p_value = min(1.0, 2 * min(excess_p_value(*way) for way in ways))
+        if not of_two:
+            return None
+        p_values = [_of_pairs(failed, summary.labels == 1, summary.groups)]
+    surest = int(np.argmin(p_values))
     about = (finding.own.subject, finding.own.target, finding.attribute)
     is_membership = isinstance(summary, MIAttackSummary)
-    return TellingFailures(*about, is_membership, k, n, others_k, others_n, p_value)
+    p_value = min(1.0, len(values) * p_values[surest])
+    num_values = 2 if of_two else len(values)
+    return TellingFailures(*about, is_membership, num_values, *each[surest], p_value)
+
+
+def _sides(failed: NDArray[np.bool_], inside: NDArray[np.bool_]) -> tuple[int, int, int, int]:
+    """How many trials failed, of how many, with a secret and without it."""
+    counts = [(int(failed[side].sum()), int(side.sum())) for side in (inside, ~inside)]
+    return *counts[0], *counts[1]
+
+
+def _of_sides(k: int, n: int, others_k: int, others_n: int) -> float:
+    """Fisher's exact test, either way."""
+    ways = ((k, n, others_k, others_n), (others_k, others_n, k, n))
+    return min(1.0, 2 * min(excess_p_value(*way) for way in ways))
+
+
+def _better_than_one_guess(summary: LabelInferenceAttackSummary) -> float:
+    """How likely so many right guesses are if always guessing the commonest secret is as good.
+
+    Failures may rule values out, so that the best guess of what is left is better than it was.
+    """
+    values, counts = np.unique(summary.labels, return_counts=True)
+    alike = summary.labels == values[int(np.argmax(counts))]
+    right = summary.predictions == summary.labels
+    won, lost = int((right & ~alike).sum()), int((~right & alike).sum())
+    return float(scipy.special.bdtrc(won - 1, won + lost, 0.5)) if won else 1.0
 
 
 def _of_pairs(
