@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -165,6 +165,30 @@ def test_trials_end_at_the_same_look(tmp_path: Path) -> None:
     ]
     assert found[0].stopped
     assert told(found[0]) == told(found[1])
+
+
+class Bar:
+    """Counts what it is told."""
+
+    all: ClassVar[list["Bar"]] = []
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done, self.is_closed = total, 0, False
+        Bar.all.append(self)
+
+    def update(self, n: int = 1) -> None:
+        self.done += n
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_progress_counts_every_trial() -> None:
+    Bar.all.clear()
+    audit(Raw()).run(n_jobs=2, progress=Bar)
+    (bar,) = Bar.all
+    assert bar.done == bar.total == TRAIN + TEST
+    assert bar.is_closed
 
 
 def test_a_run_that_is_interrupted_while_it_learns_goes_on(tmp_path: Path) -> None:

@@ -1,13 +1,13 @@
 """Trials that workers play while this process learns from others and judges."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import overload
 
 import numpy as np
 
-from tapas.engine import Ahead, LostError, Workers
+from tapas.engine import Ahead, LostError, Progress, Workers, open_progress
 from tapas.game._address import Phase
 from tapas.game._tasks import Outcome, TrialTask, Work
 from tapas.game._work_list import WorkList
@@ -43,9 +43,21 @@ class TrialsAhead:
         In the order in which they are played.
     workers : Workers
         Those that `are_apart`.
+    tracker : type, optional
+        Shows progress, over all phases; built with ``total=``.
+
+    Attributes
+    ----------
+    keys : mapping
+        Of the observers of each phase.
     """
 
-    def __init__(self, phases: Mapping[Phase, PhaseAhead], workers: Workers) -> None:
+    def __init__(
+        self,
+        phases: Mapping[Phase, PhaseAhead],
+        workers: Workers,
+        tracker: Callable[..., Progress] | None,
+    ) -> None:
         self._awaited = {phase: part.wanted.copy() for phase, part in phases.items()}
         self.keys = {
             phase: tuple(observer.key for observer in part.task.observers)
@@ -54,6 +66,8 @@ class TrialsAhead:
         task = _PhasesTask({phase: part.task for phase, part in phases.items()})
         items = _InTurn([(phase, part.work) for phase, part in phases.items()])
         self._ahead: Ahead[Item, list[Outcome]] = Ahead(task, items, workers, task.lost)
+        total = sum(int(part.wanted.sum()) for part in phases.values())
+        self._progress = open_progress(total, "trials", tracker)
 
     def awaited(self, phase: Phase, indices: np.ndarray) -> np.ndarray:
         """Which of some trials are under way, or will be."""
@@ -73,6 +87,7 @@ class TrialsAhead:
                 if not len(self.awaited(played, np.array([outcome.index]))):
                     continue
                 self._awaited[played][outcome.index] = False
+                self._progress.update(1)
                 if played == phase and outcome.index < len(is_asked):
                     left -= int(is_asked[outcome.index])
                 yield played, outcome
@@ -86,6 +101,7 @@ class TrialsAhead:
 
     def close(self) -> None:
         """Give up what is not done."""
+        self._progress.close()
         self._ahead.close()
 
 

@@ -12,7 +12,6 @@ from tapas._validate import listing
 from tapas.engine import (
     FAILURES,
     Progress,
-    Silent,
     TaskFailedError,
     Workers,
     off_the_clock,
@@ -221,7 +220,7 @@ class Player:
         if not parts:
             return self
         try:
-            return replace(self, ahead=TrialsAhead(parts, workers))
+            return replace(self, ahead=TrialsAhead(parts, workers, self.tracker))
         except Exception:  # part of it cannot be sent, which playing tells
             return self
 
@@ -241,16 +240,10 @@ class Player:
         ahead = self.ahead
         if ahead is None or not observers.keys() <= set(ahead.keys.get(phase, ())):
             return
-        number = len(ahead.awaited(phase, missing))
-        progress = open_progress(number, f"{phase} trials", self.tracker) if number else Silent()
-        try:
-            for played, outcome in ahead.until(phase, missing):
-                self._receive(played, outcome, ahead.keys[played], None)
-                progress.update(1)
-                if len(self._failed(phase, count)) > self.policy.max_failures:
-                    ahead.end()
-        finally:
-            progress.close()
+        for played, outcome in ahead.until(phase, missing):
+            self._receive(played, outcome, ahead.keys[played], None)
+            if len(self._failed(phase, count)) > self.policy.max_failures:
+                ahead.end()
 
     # -- what is missing ---------------------------------------------------------------------
 
