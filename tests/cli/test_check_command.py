@@ -227,3 +227,36 @@ def test_a_run_says_first_what_a_check_would_have_refused_and_goes_on(
     note = f"Note: whatever is found, this audit ends without a pass: {refused}"
     assert told.count(note) == 1
     assert told.index(note) < told.index("a trial")
+
+
+@pytest.mark.parametrize(
+    ("trials", "gates", "said"),
+    [
+        (6, [{"metric": "auc", "at_most": 0.6}], True),
+        (200, [{"metric": "auc", "at_most": 0.6}], False),
+        (6, [{"metric": "dropped_columns", "at_most": 3}], False),
+        (6, [], False),
+    ],
+)
+def test_a_run_says_first_that_so_few_trials_hardly_decide_its_gates(
+    capsys: pytest.CaptureFixture[str], trials: int, gates: list[dict[str, object]], said: bool
+) -> None:
+    values = {
+        "data": {"sample": "census", "rows": 200, "targets": {"random": 1}},
+        "generator": "Raw",
+        "attacks": ["ClosestDistanceMIA"],
+        "knowledge": {"records": 20},
+        "trials": {"train": 4, "test": trials},
+        "controls": False,
+        "gates": gates,
+    }
+    code, told, _ = check(capsys, **values)
+    assert code == 0
+    code = run(["run", "audit.yaml", "--n-jobs", "1", "--quiet"])
+    notes = [line for line in capsys.readouterr().err.splitlines() if "hardly ever" in line]
+    assert len(notes) == said
+    if said:
+        (expected,) = (line for line in told.splitlines() if line.startswith("Expected"))
+        assert notes[0].startswith(f"Note: {expected}. Gates are")
+        assert "more test trials (trials.test)" in notes[0]
+        assert code == 6

@@ -24,7 +24,8 @@ class ReadPart(Part):
     quote: str = Field(default='"', description="What cells are quoted with")
     header: bool | None = Field(default=None, description="Whether the first row holds the names")
     index: str | bool | None = Field(
-        default=None, description="The column that labels records and is not looked at; false: none"
+        default=None,
+        description="The column that labels records, which no attack looks at; false: none",
     )
     dates: str | None = Field(
         default=None, description="day-first, month-first, text, or a format such as %d.%m.%y"

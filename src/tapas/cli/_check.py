@@ -8,6 +8,8 @@ import click
 
 from tapas.cli._set_option import set_option
 
+_COUNTED = ("dropped_columns", "copied_records")  # limits that no interval decides
+
 
 @click.command("check")
 @click.argument("audit_file", type=click.Path(path_type=Path), metavar="FILE")
@@ -49,6 +51,23 @@ def command(audit_file: Path, changes: tuple[str, ...]) -> None:
         )
     if said := _error_bars(audit.forecast(found), bool(audit.asked().get("generator"))):
         click.echo(said)
+
+
+def too_few_words(audit: Any) -> str:
+    """That gates can hardly be decided by so few trials or records; plays nothing."""
+    from tapas.audit import CheckReport
+
+    asked = audit.asked()
+    forecast = audit.forecast(CheckReport((), (), None))
+    measured = [gate for gate in audit.gates if gate.metric not in _COUNTED]
+    if not measured or forecast.auc_error is None or math.isfinite(forecast.auc_error):
+        return ""
+    fixed = asked.get("model") or asked.get("release") or asked.get("predictions")
+    more = "more judged records" if fixed else "more test trials (trials.test)"
+    return (
+        f"{_error_bars(forecast, bool(asked.get('generator')))}. Gates are then hardly ever "
+        f"decided (exit code 6): {more}, or fewer attacks and targets, decide them"
+    )
 
 
 def _error_bars(forecast: Any, of_targets: bool) -> str:

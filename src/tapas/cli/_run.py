@@ -49,6 +49,7 @@ def command(
         publish,
         say_verdict,
     )
+    from tapas.cli._check import too_few_words
     from tapas.cli._outputs import forget, write_json, write_junit
 
     if changes and folder is None:
@@ -60,6 +61,8 @@ def command(
     place = folder or default_folder(audit_file)
     with foreign_code(), _executor(cluster, resources) as executor:
         audit = load_audit(audit_file, changes)
+        if few := too_few_words(audit):
+            click.echo(f"Note: {few}", err=True)
         jobs = n_jobs if executor is None else None
         record = carry_out(audit, place, n_jobs=jobs, executor=executor, quiet=quiet)
     verdict = say_verdict(record, publish(record, place))

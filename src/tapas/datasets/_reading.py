@@ -29,7 +29,7 @@ class Reading:
     header : bool, optional
         Whether the first row holds the names of the columns.
     index : str or False, optional
-        The column that numbers the rows. It labels records and is not looked at. By default a
+        The column that numbers the rows. It labels records, and no attack looks at it. By default a
         first column without a name that numbers the rows.
     dates : str, optional
         "day-first" or "month-first" for dates such as 03/04/2021, a format such as "%d.%m.%y",
