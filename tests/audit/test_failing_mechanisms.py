@@ -12,14 +12,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
 
-from tapas.attacks import ClosestDistanceMIA
+from tapas.attacks import ClosestDistanceMIA, LiRA, LossMIA
 from tapas.audit import Audit
 from tapas.datasets import DataDescription, TabularDataset, load_sample
 from tapas.errors import ConfigError
 from tapas.generators import Raw
 from tapas.results import AuditRecord, Gate, decide
-from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
+from tapas.threat_models import (
+    AuxiliaryDataKnowledge,
+    BlackBoxKnowledge,
+    Briefing,
+    ModelMIA,
+    Release,
+    TargetedMIA,
+)
 
 ANYTHING = Gate("auc", 0.9999)
 
@@ -273,3 +282,46 @@ def test_a_mechanism_that_will_not_stop_is_ended_under_threads_too() -> None:
         assert "did not stop when its time was over" in str(record.stopped)
         record = audit(Raw(), timeout=60).run(executor=threads)
     assert told(record) == told(audit(Raw()).run(n_jobs=1))
+
+
+class EndsItsProcess(ClosestDistanceMIA):
+    """Leaves where the release holds the record itself."""
+
+    def observe(
+        self, release: Release, briefing: Briefing, *, rng: np.random.Generator
+    ) -> np.ndarray:
+        seen = super().observe(release, briefing, rng=rng)
+        if np.max(seen) == 0:
+            os._exit(4)
+        return seen
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_attack_that_ends_its_process_is_no_failure_of_the_mechanism(jobs: int) -> None:
+    people = load_sample("census", 300)
+    knows = AuxiliaryDataKnowledge(people.drop_records([0]), num_training_records=40)
+    game = TargetedMIA(knows, people.take([0]), BlackBoxKnowledge(Raw(), 40))
+    attacks = [EndsItsProcess(), ClosestDistanceMIA(label="other")]
+    audit = Audit(game, attacks, 10, 20, max_failures=30)
+    (subject,) = audit.run(n_jobs=jobs, isolated=True).subjects
+    assert not subject.failures
+    (crash,) = subject.crashes
+    assert crash.message == "its process ended (exit status 4)"
+    assert [summary.attack for summary in subject.summaries] == ["other"]
+    (alone,) = Audit(game, attacks[1:], 10, 20).run(n_jobs=1).subjects
+    assert subject.summaries[0].scores.tolist() == alone.summaries[0].scores.tolist()
+
+
+def test_a_model_that_may_draw_from_globals_is_audited_by_threads_as_alone() -> None:
+    X, y = load_digits(return_X_y=True)
+    model = RandomForestClassifier(5, random_state=0).fit(X[:200], y[:200])
+    sides = (X[:200], y[:200]), (X[200:400], y[200:400])
+    game = ModelMIA(model, *sides, trainer=model, num_shadows=4, seed=5)
+    audit = Audit(game, [LossMIA(), LiRA()])
+    with ThreadPoolExecutor(2) as threads:
+        (subject,) = audit.run(executor=threads).subjects
+    (alone,) = audit.run(n_jobs=1).subjects
+    assert not subject.crashes
+    assert [one.scores.tolist() for one in subject.summaries] == [
+        one.scores.tolist() for one in alone.summaries
+    ]

@@ -110,22 +110,35 @@ def test_values_of_mixed_types_stay_what_they_are() -> None:
 # -- reproducible or refused ---------------------------------------------------------------------
 
 
-def test_a_prior_that_uses_the_global_generator_is_refused_in_threads(membership: Factory) -> None:
+def assert_as_alone(model: Any, alone: Any) -> None:
+    releases, secrets = model._generate_samples(8)
+    expected, labels = alone._generate_samples(8)
+    assert secrets == labels
+    assert all(a.table.same_values(b.table) for a, b in zip(releases, expected, strict=True))
+
+
+def test_a_prior_that_uses_the_global_generator_runs_in_processes_of_threads(
+    membership: Factory,
+) -> None:
     class Sized(Generator):
+        any_number = True
+
         def fit(self, dataset: Any, extra: int = 0, **_: Any) -> None:
             self.dataset, self.extra = dataset, extra
 
         def generate(self, num_samples: int, random_state: Any = None) -> Any:
             return self.dataset.sample(10 + self.extra, random_state=random_state)
 
-    knowledge = UncertainBoxKnowledge(Sized(), 20, lambda: {"extra": 3})
+    def prior() -> dict[str, Any]:
+        return {"extra": int(np.random.randint(5))}  # noqa: NPY002
+
+    knowledge = UncertainBoxKnowledge(Sized(), 20, prior)
     with ThreadPoolExecutor(2) as threads:
         model = membership(knowledge=knowledge, executor=threads, n_jobs=None)
-        with pytest.raises(ThreatModelError, match="takes no seed"):
-            model._generate_samples(8)
+        assert_as_alone(model, membership(knowledge=knowledge, n_jobs=1))
 
 
-def test_data_knowledge_of_ones_own_is_refused_in_threads(
+def test_data_knowledge_of_ones_own_runs_in_processes_of_threads(
     membership: Factory, background: TabularDataset
 ) -> None:
     class Mine(AttackerKnowledgeOnData):
@@ -134,7 +147,22 @@ def test_data_knowledge_of_ones_own_is_refused_in_threads(
 
     with ThreadPoolExecutor(2) as threads:
         model = membership(data=Mine(), executor=threads, n_jobs=None)
-        with pytest.raises(ThreatModelError, match="takes no seed"):
+        assert_as_alone(model, membership(data=Mine(), n_jobs=1))
+
+
+def test_what_shares_globals_and_cannot_be_sent_is_refused_in_threads(
+    membership: Factory, background: TabularDataset
+) -> None:
+    class Locked(AttackerKnowledgeOnData):
+        def __init__(self) -> None:
+            self.own = threading.Lock()
+
+        def generate_datasets(self, num_samples: int, training: bool = True) -> list[Any]:
+            return [background.sample(20) for _ in range(num_samples)]
+
+    with ThreadPoolExecutor(2) as threads:
+        model = membership(data=Locked(), executor=threads, n_jobs=None)
+        with pytest.raises(ThreatModelError, match="cannot be sent"):
             model._generate_samples(4)
 
 
@@ -344,7 +372,7 @@ def test_a_damaged_trial_is_played_again(
     assert len(ThreatModel.load(tmp_path / "m")._memory[True][0]) == 3
 
 
-def test_a_fit_that_may_draw_from_the_global_generator_is_refused_in_threads(
+def test_a_fit_that_draws_from_the_global_generator_runs_in_processes_of_threads(
     membership: Factory,
 ) -> None:
     class DrawsInFit(Generator):
@@ -356,8 +384,7 @@ def test_a_fit_that_may_draw_from_the_global_generator_is_refused_in_threads(
 
     with ThreadPoolExecutor(2) as threads:
         model = membership(DrawsInFit(), executor=threads, n_jobs=None)
-        with pytest.raises(ThreatModelError, match="takes no seed"):
-            model._generate_samples(4)
+        assert_as_alone(model, membership(DrawsInFit(), n_jobs=1))
 
 
 def test_a_target_in_the_data_is_told_for_attributes_too(people: TabularDataset) -> None:

@@ -9,6 +9,7 @@ from tapas.engine._folder_store import FolderStore
 from tapas.engine._guard import (
     CodeExitError,
     TimeLimitError,
+    code_of,
     guarded,
     interruptible,
     off_the_clock,
@@ -38,6 +39,7 @@ __all__ = [
     "TaskFailedError",
     "TimeLimitError",
     "Workers",
+    "code_of",
     "damaged_entries",
     "end_family",
     "end_workers",

@@ -34,6 +34,7 @@ class _State:
     watched = False  # requests to end are noted here, so another KeyboardInterrupt is the code's
     requested: float | None = None
     tell: Callable[[float | None], None] | None = None  # whoever ends us when a limit is overrun
+    note: Callable[[str], None] | None = None  # whoever sees us end
 
 
 @contextmanager
@@ -110,9 +111,20 @@ def _pass_on_request() -> None:
         raise KeyboardInterrupt
 
 
-def tell_limits(tell: Callable[[float | None], None]) -> None:
-    """Have limits told to a supervisor: seconds where one begins, None where it is over."""
-    _State.watched, _State.tell = True, tell
+def tell_limits(
+    tell: Callable[[float | None], None], note: Callable[[str], None] | None = None
+) -> None:
+    """Have limits told to a supervisor: seconds where one begins, None where it is over.
+
+    And, by `note`, whose code begins to run.
+    """
+    _State.watched, _State.tell, _State.note = True, tell, note
+
+
+def code_of(whom: str) -> None:
+    """From here on this runs somebody else's code: a process that ends now was ended by it."""
+    if _State.note is not None:
+        _State.note(whom)
 
 
 @contextmanager

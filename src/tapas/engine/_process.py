@@ -25,7 +25,7 @@ GRACE = 2.0  # seconds beyond a time limit for code to stop by itself
 IDLE_SECONDS = 60.0
 MOST_DEATHS = 2  # of processes that run one key
 LONGEST_WAIT = 0.25  # seconds between two looks at whether it lives
-_READY, _LIMIT, _DONE = "ready", "limit", "done"
+_READY, _LIMIT, _CODE, _DONE = "ready", "limit", "code", "done"
 
 Reply = tuple[Any, BaseException | None]  # a value and no error, or an error
 
@@ -37,14 +37,16 @@ class LostError(CodeExitError):
     ----------
     overran : bool
         Whether it had to be ended because a time limit was over.
+    code_of : str
+        Whose code ran in it, as the task said by `code_of`; empty where it said nothing.
     """
 
-    def __init__(self, message: str, overran: bool = False) -> None:
+    def __init__(self, message: str, overran: bool = False, code_of: str = "") -> None:
         super().__init__(message)
-        self.overran = overran
+        self.overran, self.code_of = overran, code_of
 
     def __reduce__(self) -> tuple[object, ...]:
-        return LostError, (str(self), self.overran)
+        return LostError, (str(self), self.overran, self.code_of)
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class OwnProcess:
         except OSError as error:
             raise _cannot_start(error) from error
         self._holds: str | None = None
+        self._code_of = ""
         self.has_begun = False  # to listen
         self.has_waited = False  # for work, as it does after the first
 
@@ -89,7 +92,8 @@ class OwnProcess:
                 if error is not None:
                     return
         except (EOFError, OSError) as error:
-            raise LostError(f"its process ended ({self._status()})") from error
+            ended = f"its process ended ({self._status()})"
+            raise LostError(ended, code_of=self._code_of) from error
 
     def _reply(self) -> Reply:
         import cloudpickle
@@ -98,15 +102,19 @@ class OwnProcess:
         while True:
             while not self._connection.poll(LONGEST_WAIT):
                 if limit is not None and time.monotonic() > limit:
-                    raise LostError("it did not stop when its time was over", overran=True)
+                    late = "it did not stop when its time was over"
+                    raise LostError(late, overran=True, code_of=self._code_of)
                 # Children of a process that has ended may hold its end of the line.
                 if self._process.poll() is not None and not self._connection.poll(0):
                     raise EOFError
             kind, *content = cloudpickle.loads(self._connection.recv_bytes())
             self.has_begun = True
             if kind == _DONE:
+                self._code_of = ""
                 return content[0], content[1]
-            if kind == _READY:
+            if kind == _CODE:
+                self._code_of = content[0]
+            if kind != _LIMIT:
                 continue
             limit = None if content[0] is None else time.monotonic() + content[0] + GRACE
 
@@ -340,7 +348,10 @@ def serve(descriptor: int) -> None:
     _end_with_parent()
     connection = Connection(descriptor)
     connection.send_bytes(cloudpickle.dumps((_READY,)))
-    tell_limits(lambda seconds: connection.send_bytes(cloudpickle.dumps((_LIMIT, seconds))))
+    tell_limits(
+        lambda seconds: connection.send_bytes(cloudpickle.dumps((_LIMIT, seconds))),
+        lambda whom: connection.send_bytes(cloudpickle.dumps((_CODE, whom))),
+    )
     task: Callable[[Any], Any] = _no_task
     with suppress(EOFError, OSError):
         while connection.poll(IDLE_SECONDS):

@@ -1,5 +1,6 @@
 """Play what is missing of a game, and remember it in a ledger."""
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -211,7 +212,7 @@ class Player:
         Whoever plays waits only for what is asked for. It is this player itself where trials are
         played in this process, which they are if all of them take few `seconds`.
         """
-        workers = replace(self.workers, isolated=True) if self._limited else self.workers
+        workers = self._own_workers
         if self.num_concurrent > 1 or not workers.are_apart(seconds):
             return self
         several = {phase: step for phase, step in steps.items() if self.game.rounds(phase) != 1}
@@ -306,7 +307,7 @@ class Player:
     ) -> TrialTask:
         game = self.game.within(self.policy.timeout)
         return TrialTask(
-            game=game.for_threads() if self.workers.are_threads and not self._limited else game,
+            game=game.for_threads() if self.workers.are_threads and not self._is_apart else game,
             address=Address(game.seed, phase, 0, self.round),
             observers=observers,
             briefing=game.briefing(phase) if observers else None,
@@ -317,8 +318,20 @@ class Player:
         )
 
     @property
-    def _limited(self) -> bool:
-        return self.policy.timeout is not None or self.policy.attack_timeout is not None
+    def _is_apart(self) -> bool:
+        """Whether trials run in processes of their own, whoever looks after them.
+
+        Only from outside can everything be stopped when its time is over; and threads would share
+        the global random generators.
+        """
+        limits = (self.policy.timeout, self.policy.attack_timeout)
+        return limits != (None, None) or (
+            self.workers.are_threads and self.game.draws_from_globals and self.num_concurrent == 1
+        )
+
+    @property
+    def _own_workers(self) -> Workers:
+        return replace(self.workers, isolated=True) if self._is_apart else self.workers
 
     def _budget(self, observer: Observer, phase: Phase) -> int | None:
         """What is left to ask of a model that exists already; others may be asked at will."""
@@ -414,7 +427,8 @@ class Player:
         """Run all work, handing over each outcome as soon as it is there."""
         phase, count = task.address.phase, work[-1].indices[-1] + 1
         try:
-            self._check_concurrency()
+            self.refuse_wrong_workers()
+            self._warn_of_shared_globals()
             if self.num_concurrent > 1:
                 run_coroutine(run_coroutines(task, work, receive, self.num_concurrent, progress))
             else:
@@ -422,8 +436,7 @@ class Player:
                     task,
                     work,
                     receive=receive,
-                    # Only from outside can everything be stopped when its time is over.
-                    workers=replace(self.workers, isolated=True) if self._limited else self.workers,
+                    workers=self._own_workers,
                     progress=progress,
                     lost=task.lost,
                     enough=lambda: len(self._failed(phase, count)) > self.policy.max_failures,
@@ -434,26 +447,31 @@ class Player:
         finally:
             progress.close()
 
-    def _check_concurrency(self) -> None:
-        """Refuse what would not be reproducible or makes no sense."""
-        shares_globals = self.game.draws_from_globals
+    def refuse_wrong_workers(self) -> None:
+        """Refuse what makes no sense, and threads where they would not be reproducible."""
+        game = self.game
         if self.num_concurrent > 1:
-            game = self.game
             if not isinstance(game, PlaysConcurrently) or not game.waits:
                 raise ThreatModelError(
                     f"num_concurrent={self.num_concurrent} is for mechanisms whose __call__ is a "
-                    f"coroutine; {self.game.label!r} is not one. Use n_jobs for processes."
+                    f"coroutine; {game.label!r} is not one. Use n_jobs for processes."
                 )
-            if shares_globals:
-                warnings.warn(
-                    f"{self.game.label!r} takes no seed, so concurrent runs are not reproducible: "
-                    f"give it a random_state parameter, or use num_concurrent=1",
-                    ReproducibilityWarning,
-                    stacklevel=6,
-                )
-        elif self.workers.are_threads and shares_globals:
+        elif self.workers.are_threads and game.draws_from_globals and not self._can_be_sent:
             raise ThreatModelError(
-                f"{self.game.label!r} takes no seed, so threads would share the global random "
-                f"generators and results would not be reproducible: use processes (n_jobs=...) "
-                f"or give it a random_state parameter"
+                f"{game.label!r} may draw from the global random generators, which threads share, "
+                f"so results would not be reproducible, and it cannot be sent to processes of its "
+                f"own: use n_jobs=1, or give it a random_state parameter"
             )
+
+    def _warn_of_shared_globals(self) -> None:
+        if self.num_concurrent > 1 and self.game.draws_from_globals:
+            warnings.warn(
+                f"{self.game.label!r} takes no seed, so concurrent runs are not reproducible: "
+                f"give it a random_state parameter, or use num_concurrent=1",
+                ReproducibilityWarning,
+                stacklevel=6,
+            )
+
+    @property
+    def _can_be_sent(self) -> bool:
+        return os.name == "posix" and size_sent(self.game) > 0

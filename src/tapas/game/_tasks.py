@@ -10,7 +10,7 @@ import numpy as np
 
 from tapas._provenance import provenance
 from tapas.datasets import TabularDataset
-from tapas.engine import LostError, guarded
+from tapas.engine import LostError, code_of, guarded
 from tapas.errors import IncompatibleAttackError, MechanismError
 from tapas.game._address import Address
 from tapas.game._briefing import Briefing, ModelBriefing, TableBriefing
@@ -29,6 +29,8 @@ LONGEST_WORDS = 20_000  # characters of an error that are kept
 
 # What another machine, or another moment, may not meet.
 OF_THE_SURROUNDINGS = (OSError, MemoryError, ImportError, LostError)
+
+_LOOKING = "an observer"
 
 Keep = Literal["whole", "data", "worthy", "secrets"]
 Streams = Callable[[], np.random.Generator]  # the same stream, made anew at each call
@@ -111,7 +113,12 @@ class TrialTask:
         return [self.finish(trial, seconds) for trial in trials]
 
     def lost(self, work: Work, error: LostError) -> list[Outcome]:
-        """What is left where the process that played a trial ended, or had to be ended."""
+        """What is left where the process that played a trial ended, or had to be ended.
+
+        An observer that ended it has crashed, which is no failure of the mechanism.
+        """
+        if error.code_of == _LOOKING:
+            raise error
         phase, index, seed = self.address.phase, work.indices[0], self.address.seed
         where = f"the mechanism {self.game.label!r} failed in {phase} trial {index} (seed {seed})"
         failure = MechanismError(
@@ -158,6 +165,7 @@ class TrialTask:
             asked = release.data.restricted(self.briefing.access, budget)
             release = Release(asked, release.mechanism)
         rng = self.game.observation_rng
+        code_of(_LOOKING)
         with guarded(self.attack_timeout):
             values = observe_release(observer, release, self.briefing, lambda: rng(address))
         return Observation(values, 0 if asked is None else asked.queries)
