@@ -16,6 +16,7 @@ import pandas as pd
 
 from tapas._validate import listing
 from tapas.datasets._distinct import each_once
+from tapas.datasets._words import WordColumn, as_numbers, words_of
 from tapas.errors import SchemaError
 
 Kind = Literal["category", "ordered", "string", "integer", "real", "date", "datetime"]
@@ -142,6 +143,9 @@ class Column:
         if not self.is_coded:
             return self._encode_numbers(series), None
         codes, uniques = self._factorized(series)
+        if self.values is None and words_of(series) is not None:
+            last = len(uniques) - 1
+            return np.where(codes == MISSING_CODE, codes, last - codes), uniques[::-1].copy()
         if self.values is None:
             words = {canonical(value): _plain(value) for value in reversed(uniques)}
             position = {word: code for code, word in enumerate(words)}
@@ -155,6 +159,8 @@ class Column:
         return np.array([*known, MISSING_CODE], dtype=np.int64)[codes], None
 
     def _factorized(self, series: pd.Series) -> tuple[np.ndarray, Any]:
+        if isinstance(series.array, WordColumn):
+            return series.array.codes, series.array.words.texts
         try:
             return pd.factorize(series)
         except TypeError:
@@ -184,7 +190,11 @@ class Column:
     def _encode_numbers(self, series: pd.Series) -> np.ndarray:
         if self.kind in ("date", "datetime"):
             return self._encode_times(series)
-        numbers = each_once(series, _to_float)
+        words = words_of(series)
+        if words is None or words.numbers is None:
+            numbers = each_once(series, _to_float)
+        else:
+            numbers = series.array.row_by_row(words.numbers)
         missing = np.isnan(numbers)
         if missing.any():
             self._refuse(series, missing & series.notna().to_numpy(), "a number")
@@ -288,20 +298,9 @@ def _as_whole_number(value: Any) -> int | None:
     return int(number) if number.is_integer() else None
 
 
-def all_numbers(series: pd.Series) -> np.ndarray | None:
-    """Values as numbers, missing as NaN; None where one of them is no number.
-
-    Python reads text to the last bit, which to_numeric does not in every pandas, and is faster.
-    """
-    try:
-        return series.to_numpy(dtype=object, na_value=np.nan).astype(np.float64)
-    except (TypeError, ValueError):
-        return None
-
-
 def _to_float(series: pd.Series) -> np.ndarray:
     if not pd.api.types.is_numeric_dtype(series.dtype):
-        read = all_numbers(series)
+        read = as_numbers(series.to_numpy(dtype=object, na_value=np.nan))
         if read is not None:
             return read
     numbers = pd.to_numeric(series, errors="coerce")

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tapas.datasets._words import WordColumn, words_of
+
 
 def distinct(series: pd.Series) -> list[Any]:
     """Values in the order in which they first occur, without missing ones; lists all the same.
@@ -19,6 +21,9 @@ def distinct(series: pd.Series) -> list[Any]:
 
 def different_words(series: pd.Series) -> tuple[list[Any] | None, int]:
     """The different values where they may be text, else None; and how many are missing."""
+    known = words_of(series)
+    if known is not None:
+        return known.texts.tolist(), int(series.isna().sum())
     if not may_hold_text(series):
         return None, int(series.isna().sum())
     cells = series.tolist()
@@ -30,6 +35,9 @@ def different_words(series: pd.Series) -> tuple[list[Any] | None, int]:
 
 def each_once(series: pd.Series, read: Callable[[pd.Series], np.ndarray]) -> np.ndarray:
     """The numbers that values read as; of text, which repeats itself, each value is read once."""
+    if isinstance(series.array, WordColumn):
+        texts = pd.Series(series.array.words.texts, dtype=object)
+        return series.array.row_by_row(read(texts))
     if not may_hold_text(series):
         return read(series)
     cells = series.tolist()

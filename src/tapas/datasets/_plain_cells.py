@@ -1,15 +1,15 @@
 """Numbers and dates as people write them, as the plain text that columns are read from."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from tapas._validate import listing
-from tapas.datasets._columns import all_numbers
 from tapas.datasets._reading import Reading, uncertain
+from tapas.datasets._words import Words
 
 _SYMBOL = r"[$€£¥₹₽₩₺₴%‰]|[A-Z]{3}|[Kk]r\.?|zł|Fr\.?"
 _DECORATED = re.compile(
@@ -26,6 +26,7 @@ _SHORT_YEAR = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{2})")
 _MONTH_NAME = re.compile(r"(?i)\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b")
 _NAMED_MONTHS = ("%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y")
 _NEARLY_ALL, _STRAY_TOKENS, _MANY_NUMBERS = 0.9, 2, 20
+_LOOKED_AT_FIRST = 1000
 
 
 @dataclass(frozen=True)
@@ -38,19 +39,22 @@ class _Written:
 
 
 def plain_words(
-    columns: dict[str, list[str]], reading: Reading, delimiter: str | None
-) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Of columns by their different words, what each word is in plain form; says what changes."""
+    columns: Mapping[str, Words], reading: Reading, delimiter: str | None
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Of columns by their different words, each word in plain form; says what changes."""
     dates, date_notes = _plain_dates(columns, reading)
     rest = {name: words for name, words in columns.items() if name not in dates}
     numbers, number_notes = _plain_numbers(rest, reading, delimiter)
     return {**dates, **numbers}, [*date_notes, *number_notes]
 
 
-def refuse_stray_tokens(name: str, column: pd.Series, words: list[str]) -> None:
+def refuse_stray_tokens(name: str, column: pd.Series, words: Words) -> None:
     """A column of numbers but for a word or two: the word may mean that a value is missing."""
-    values = pd.Series(words, dtype=object)
-    if len(values) < _MANY_NUMBERS or all_numbers(values) is not None:
+    if len(words) < _MANY_NUMBERS or words.numbers is not None:
+        return
+    values = pd.Series(words.texts, dtype=object)
+    first = pd.to_numeric(values.head(_LOOKED_AT_FIRST), errors="coerce")
+    if first.isna().sum() > _STRAY_TOKENS:
         return
     numbers = pd.to_numeric(values, errors="coerce")
     odd = list(values[numbers.isna()])
@@ -69,13 +73,14 @@ def refuse_stray_tokens(name: str, column: pd.Series, words: list[str]) -> None:
 
 
 def _plain_numbers(
-    columns: dict[str, list[str]], reading: Reading, delimiter: str | None
-) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Column by column what each cell reads as; columns that are plain already are left out."""
+    columns: Mapping[str, Words], reading: Reading, delimiter: str | None
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Column by column what each word reads as; columns that are plain already are left out."""
     points_open = delimiter == ";" or reading.decimal == ","
     settled, found = set(), {}
-    for name, values in columns.items():
-        if _is_plain(values):
+    for name, words in columns.items():
+        values = words.texts.tolist()
+        if words.numbers is not None and np.isfinite(words.numbers).all():
             if any("." in value and not _GROUPED.fullmatch(value) for value in values):
                 settled.add(".")
                 continue
@@ -94,15 +99,10 @@ def _plain_numbers(
             sign + _without(digits, thousands).replace(mark, ".")
             for sign, digits in zip(writing.signs, writing.digits, strict=True)
         ]
-        if cells != [value.strip() for value in columns[name]]:
-            plain[name] = dict(zip(columns[name], cells, strict=True))
+        if cells != [value.strip() for value in columns[name].texts]:
+            plain[name] = cells
             notes.append(f"{name}: numbers{_decoration(writing.symbol, mark, thousands)}")
     return plain, notes
-
-
-def _is_plain(values: list[str]) -> bool:
-    numbers = all_numbers(pd.Series(values, dtype=object))
-    return numbers is not None and bool(np.isfinite(numbers).all())
 
 
 def _marked(ways: dict[tuple[str, str], list[str]]) -> bool:
@@ -182,18 +182,19 @@ def _decoration(symbol: str, mark: str, thousands: str) -> str:
 
 
 def _plain_dates(
-    columns: dict[str, list[str]], reading: Reading
-) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Column by column the ISO form of each cell; columns of anything else are left out."""
+    columns: Mapping[str, Words], reading: Reading
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Column by column the ISO form of each word; columns of anything else are left out."""
     if reading.dates == "text":
         return {}, []
-    plain: dict[str, dict[str, str]] = {}
+    plain: dict[str, list[str]] = {}
     notes: list[str] = []
     open_columns: dict[str, list[re.Match[str]]] = {}
-    for name, values in columns.items():
+    for name, words in columns.items():
+        values = words.texts.tolist()
         stamps, how = _certain_dates(name, values, reading)
         if stamps is not None:
-            plain[name], notes = _as_iso(values, stamps), [*notes, f"{name}: dates, {how}"]
+            plain[name], notes = _as_iso(stamps), [*notes, f"{name}: dates, {how}"]
         elif (matches := _matches(_DAY_OR_MONTH_FIRST, values)) is not None:
             open_columns[name] = matches
     orders = {name: _possible_orders(matches) for name, matches in open_columns.items()}
@@ -202,7 +203,7 @@ def _plain_dates(
         if not orders[name]:
             continue
         order = _order_of(name, orders[name], settled, matches, reading)
-        plain[name] = _as_iso(columns[name], orders[name][order])
+        plain[name] = _as_iso(orders[name][order])
         notes.append(f"{name}: dates, {order.replace('-', ' ')}")
     return plain, notes
 
@@ -295,7 +296,6 @@ def _seconds(time: tuple[str | None, ...]) -> float:
     return 3600 * clock[0] + 60 * clock[1] + clock[2] if fits else float("nan")
 
 
-def _as_iso(values: list[str], stamps: pd.Series) -> dict[str, str]:
+def _as_iso(stamps: pd.Series) -> list[str]:
     whole = bool((stamps == stamps.dt.normalize()).all())
-    texts = stamps.dt.strftime("%Y-%m-%d" if whole else "%Y-%m-%dT%H:%M:%S")
-    return dict(zip(values, texts, strict=True))
+    return list(stamps.dt.strftime("%Y-%m-%d" if whole else "%Y-%m-%dT%H:%M:%S"))
