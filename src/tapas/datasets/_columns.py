@@ -143,20 +143,13 @@ class Column:
         if not self.is_coded:
             return self._encode_numbers(series), None
         codes, uniques = self._factorized(series)
-        if self.values is None and words_of(series) is not None:
-            last = len(uniques) - 1
-            return np.where(codes == MISSING_CODE, codes, last - codes), uniques[::-1].copy()
         if self.values is None:
-            words = {canonical(value): _plain(value) for value in reversed(uniques)}
-            position = {word: code for code, word in enumerate(words)}
-            lookup = [position[canonical(value)] for value in uniques]
-            vocabulary = np.empty(len(words), dtype=object)
-            vocabulary[:] = list(words.values())
-            return np.array([*lookup, MISSING_CODE], dtype=np.int64)[codes], vocabulary
+            places, vocabulary = _vocabulary(np.asarray(uniques, dtype=object))
+            return _looked_up(places, codes), vocabulary
         known = [self.code(value) for value in uniques]
         if None in known:
             known = self._resolve_unknown(known, codes, uniques, unknown)
-        return np.array([*known, MISSING_CODE], dtype=np.int64)[codes], None
+        return _looked_up(np.array(known, dtype=np.int64), codes), None
 
     def _factorized(self, series: pd.Series) -> tuple[np.ndarray, Any]:
         if isinstance(series.array, WordColumn):
@@ -194,7 +187,7 @@ class Column:
         if words is None or words.numbers is None:
             numbers = each_once(series, _to_float)
         else:
-            numbers = series.array.row_by_row(words.numbers)
+            numbers = np.append(words.numbers, np.nan)[series.array.codes]
         missing = np.isnan(numbers)
         if missing.any():
             self._refuse(series, missing & series.notna().to_numpy(), "a number")
@@ -277,6 +270,23 @@ def _parse_categories(name: str, representation: object) -> tuple[Any, ...] | ra
         f"column {name!r}: a finite column's representation must be a number of categories or a "
         f"list of category names, got {representation!r}"
     )
+
+
+def _vocabulary(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different texts among values, the last first, and where each value is among them."""
+    if set(map(type, values)) <= {str}:
+        return np.arange(len(values))[::-1], values[::-1].copy()
+    words = {canonical(value): _plain(value) for value in reversed(values)}
+    position = {word: code for code, word in enumerate(words)}
+    vocabulary = np.empty(len(words), dtype=object)
+    vocabulary[:] = list(words.values())
+    return np.array([position[canonical(value)] for value in values], dtype=np.int64), vocabulary
+
+
+def _looked_up(places: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """What each code stands for, in few bytes."""
+    lookup = np.append(places, MISSING_CODE)
+    return lookup.astype(np.min_scalar_type(-1 - int(lookup.max(initial=0))))[codes]
 
 
 def _plain(value: object) -> object:

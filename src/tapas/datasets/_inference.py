@@ -73,8 +73,12 @@ def _describe(
 
 def _texts(values: list[Any]) -> Words:
     """Values as texts, each once."""
-    texts = values if set(map(type, values)) == {str} else pd.Series(values).astype(str)
-    return Words(pd.unique(np.array([*texts, None], dtype=object)[:-1]))
+    texts = np.empty(len(values), dtype=object)
+    if set(map(type, values)) == {str}:
+        texts[:] = values
+        return Words(texts)
+    texts[:] = pd.Series(values).astype(str).tolist()
+    return Words(pd.unique(texts))
 
 
 def _describe_categorical(dtype: pd.CategoricalDtype) -> Guess:

@@ -84,10 +84,6 @@ class WordColumn(ExtensionArray):
         places, different = pd.factorize(renamed)
         return type(self)(_looked_up(places, self.codes), Words(different))
 
-    def row_by_row(self, numbers: np.ndarray) -> np.ndarray:
-        """In each row the number of its word; NaN where there is none."""
-        return np.append(numbers, np.nan)[self.codes]
-
     # -- what pandas asks of a column --------------------------------------------------------
 
     @classmethod
