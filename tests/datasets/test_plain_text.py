@@ -106,6 +106,7 @@ def test_no_line_end_is_torn_apart_where_text_is_read_in_pieces(name: str, end: 
         "a\nb\n",
         "a," + "b" * 200_000,
         "a,\ud800\n",
+        "a,\0b\n",
     ],
 )
 def test_text_that_needs_care_is_left_to_the_careful_parser(text: str, name: str) -> None:

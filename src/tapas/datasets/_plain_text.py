@@ -12,7 +12,8 @@ from tapas.datasets._arrow_text import cut_by_arrow
 from tapas.datasets._words import by_words
 
 _CHARACTERS_AT_ONCE = 1 << 20
-_MARK = "\ufeff"  # which the parser leaves out
+_MARK = "\ufeff"  # which the parsers leave out
+_NOTHING = "\0"  # where that of pandas may end a cell
 
 
 def plainly_cut(text: str, delimiter: str, quote: str) -> pd.DataFrame | None:
@@ -21,7 +22,7 @@ def plainly_cut(text: str, delimiter: str, quote: str) -> pd.DataFrame | None:
     That is where a line may be too long for a cell, where rows have different numbers of cells,
     and where a quote is anything but the first or the last character of a cell of one line.
     """
-    if text.startswith(_MARK) or _has_longer_line(text, csv.field_size_limit()):
+    if text.startswith(_MARK) or _NOTHING in text or _has_longer_line(text, csv.field_size_limit()):
         return None
     mark = quote if quote in text else None
     try:
