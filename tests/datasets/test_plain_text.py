@@ -46,7 +46,7 @@ def parser(name: str, piece: int = 7) -> Iterator[None]:
         patch.setattr(_plain_text, "_CHARACTERS_AT_ONCE", piece)
         patch.setattr(_arrow_text, "_BYTES_AT_ONCE", 16 * piece)
         if name == "pandas":
-            patch.setitem(sys.modules, "pyarrow", None)
+            patch.setitem(sys.modules, "pyarrow.csv", None)
         else:
             pytest.importorskip("pyarrow", reason="compares pyarrow")
         yield

@@ -19,7 +19,7 @@ def cut_by_arrow(text: str, delimiter: str, quote: str | None) -> pd.DataFrame |
     be the first or the last character of a cell. Without pyarrow this is an ImportError.
     """
     import pyarrow as pa
-    from pyarrow import csv as arrow
+    import pyarrow.csv as arrow
 
     names = [str(place) for place in range(_width(text, delimiter, quote))]
     try:
