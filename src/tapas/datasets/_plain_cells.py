@@ -1,8 +1,9 @@
 """Numbers and dates as people write them, as the plain text that columns are read from."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import add
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ _DECORATED = re.compile(
     rf"(?P<sign>[-+−]?)\s*(?P<before>{_SYMBOL})?\s*(?P<sign2>[-+−]?)\s*"
     rf"(?P<number>\d[\d.,'’\s]*|[.,]\d+)\s*(?P<after>{_SYMBOL})?"
 )
+_WHOLE, _LEADING_ZERO = re.compile(r"-?[0-9]+"), re.compile(r"0\d")
 _GROUPED = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+")
 _SPACES = re.compile(r"[\s'’]")
 _MARKS = tuple((d, t) for d in ".," for t in ("", ".", ",", " ") if t != d)
@@ -31,10 +33,11 @@ _LOOKED_AT_FIRST = 1000
 
 @dataclass(frozen=True)
 class _Written:
-    """The numbers of a column without symbols, and what they were decorated with."""
+    """The numbers of a column without symbols, how they may be read, and their symbol."""
 
     signs: list[str]
     digits: list[str]
+    ways: dict[tuple[str, str], list[str]]
     symbol: str
 
 
@@ -84,21 +87,18 @@ def _plain_numbers(
             if any("." in value and not _GROUPED.fullmatch(value) for value in values):
                 settled.add(".")
                 continue
-            if not points_open:
+            if not points_open or all(map(_WHOLE.fullmatch, values)):
                 continue
         writing = _written(values)
         if writing is not None:
             found[name] = writing
-    ways = {name: _ways(writing.digits) for name, writing in found.items()}
-    settled |= {next(iter(w))[0] for w in ways.values() if len(w) == 1 and _marked(w)}
+    every = [writing.ways for writing in found.values()]
+    settled |= {next(iter(ways))[0] for ways in every if len(ways) == 1 and _marked(ways)}
     decimal = reading.decimal or (settled.pop() if len(settled) == 1 else None)
     plain, notes = {}, []
     for name, writing in found.items():
-        mark, thousands = _marks_of(name, ways[name], decimal, delimiter, writing.digits)
-        cells = [
-            sign + _without(digits, thousands).replace(mark, ".")
-            for sign, digits in zip(writing.signs, writing.digits, strict=True)
-        ]
+        mark, thousands = _marks_of(name, writing.ways, decimal, delimiter, writing.digits)
+        cells = list(map(add, writing.signs, writing.ways[mark, thousands]))
         if cells != [value.strip() for value in columns[name].texts]:
             plain[name] = cells
             notes.append(f"{name}: numbers{_decoration(writing.symbol, mark, thousands)}")
@@ -116,19 +116,18 @@ def _written(values: list[str]) -> _Written | None:
     signs, digits, symbols = [], [], set()
     for value in values:
         match = _DECORATED.fullmatch(value.strip())
-        if match is None or re.match(r"0\d", match["number"]):
+        if match is None or _LEADING_ZERO.match(match["number"]):
             return None
         if match["before"] and match["after"]:
             return None
         symbols.add(match["before"] or match["after"] or "")
         signs.append("-" if "-" in (s := match["sign"] + match["sign2"]) or "−" in s else "")
         digits.append(match["number"].strip())
-    if len(symbols) != 1 or not _ways(digits):
-        return None
-    return _Written(signs, digits, symbols.pop())
+    ways = _ways(digits) if len(symbols) == 1 else None
+    return _Written(signs, digits, ways, symbols.pop()) if ways else None
 
 
-def _ways(digits: Iterable[str]) -> dict[tuple[str, str], list[str]]:
+def _ways(digits: list[str]) -> dict[tuple[str, str], list[str]]:
     """Marks (decimal, thousands) that all numbers agree with; equal readings are one way."""
     ways: dict[tuple[str, str], list[str]] = {}
     for decimal, thousands in _MARKS:
@@ -136,8 +135,8 @@ def _ways(digits: Iterable[str]) -> dict[tuple[str, str], list[str]]:
         group = r"[\s'’]" if thousands == " " else re.escape(thousands)
         whole = rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)" if thousands else r"\d+"
         pattern = re.compile(rf"{whole}(?:{mark}\d+)?|{mark}\d+|\d+{mark}")
-        if all(pattern.fullmatch(number) for number in digits):
-            read = [_without(n, thousands).replace(decimal, ".") for n in digits]
+        if all(map(pattern.fullmatch, digits)):
+            read = [number.replace(decimal, ".") for number in _without(digits, thousands)]
             if read not in ways.values():
                 ways[decimal, thousands] = read
     return ways
@@ -165,10 +164,10 @@ def _marks_of(
     )
 
 
-def _without(digits: str, thousands: str) -> str:
+def _without(digits: list[str], thousands: str) -> list[str]:
     if thousands == " ":
-        return _SPACES.sub("", digits)
-    return digits.replace(thousands, "") if thousands else digits
+        return [_SPACES.sub("", number) for number in digits]
+    return [number.replace(thousands, "") for number in digits] if thousands else digits
 
 
 def _decoration(symbol: str, mark: str, thousands: str) -> str:
