@@ -16,7 +16,7 @@ import pandas as pd
 
 from tapas._validate import listing
 from tapas.datasets._distinct import each_once
-from tapas.datasets._words import WordColumn, as_numbers, words_of
+from tapas.datasets._words import WordColumn, as_numbers, only_texts, words_of
 from tapas.errors import SchemaError
 
 Kind = Literal["category", "ordered", "string", "integer", "real", "date", "datetime"]
@@ -274,7 +274,7 @@ def _parse_categories(name: str, representation: object) -> tuple[Any, ...] | ra
 
 def _vocabulary(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different texts among values, the last first, and where each value is among them."""
-    if set(map(type, values)) <= {str}:
+    if only_texts(values):
         return np.arange(len(values))[::-1], values[::-1].copy()
     words = {canonical(value): _plain(value) for value in reversed(values)}
     position = {word: code for code, word in enumerate(words)}
@@ -332,10 +332,9 @@ def _to_timestamps(series: pd.Series, *, keep_local: bool) -> pd.Series:
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
         stamps = series
     else:
-        text = series.map(canonical, na_action="ignore").astype(object)
-        compact = pd.Series(
-            [_is_eight_digits(value) for value in text], index=text.index, dtype=bool
-        )
+        texts = series if only_texts(series) else series.map(canonical, na_action="ignore")
+        text = texts.astype(object)
+        compact = pd.Series(map(_is_eight_digits, text), index=text.index, dtype=bool)
         stamps = pd.to_datetime(text.mask(compact), errors="coerce", format="ISO8601", utc=True)
         if compact.any():
             eight_digits = pd.to_datetime(

@@ -10,7 +10,7 @@ import pandas as pd
 from tapas._validate import check_count, listing
 from tapas.datasets._columns import LARGEST_EXACT_INTEGER
 from tapas.datasets._distinct import different_words
-from tapas.datasets._words import Words, words_of
+from tapas.datasets._words import Words, only_texts, words_of
 from tapas.errors import SchemaError
 
 SMALL_INTEGER_RANGE = 25
@@ -74,7 +74,7 @@ def _describe(
 def _texts(values: list[Any]) -> Words:
     """Values as texts, each once."""
     texts = np.empty(len(values), dtype=object)
-    if set(map(type, values)) == {str}:
+    if only_texts(values):
         texts[:] = values
         return Words(texts)
     texts[:] = pd.Series(values).astype(str).tolist()

@@ -167,6 +167,11 @@ def as_numbers(values: np.ndarray) -> np.ndarray | None:
         return None
 
 
+def only_texts(values: Iterable[object]) -> bool:
+    """Whether all values are text and nothing else, not even missing."""
+    return set(map(type, values)) <= {str}
+
+
 def words_of(series: pd.Series) -> Words | None:
     """The words of a column that is held so."""
     return series.array.words if isinstance(series.dtype, WordsDtype) else None
