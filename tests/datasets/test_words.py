@@ -123,3 +123,15 @@ def test_a_wrong_value_is_named_by_its_row() -> None:
     schema = [{"name": "x", "type": "real", "representation": "number"}]
     with pytest.raises(ValueError, match="row 3: 'many' is not a number"):
         TabularDataset(cells, DataDescription(schema))
+
+
+@pytest.mark.parametrize("number", [126, 127, 128, 129, 32767, 32768, 32769])
+def test_any_number_of_words_fits_into_the_codes(number: int) -> None:
+    cells = [f"w{word}" for word in range(number)] + [np.nan]
+    series = pd.Series(column(cells))
+    check(series.array, cells)
+    check(series.iloc[1:].array, cells[1:])
+    check(series.iloc[::-1].array, cells[::-1])
+    check(series.array.below_first(), cells[1:])
+    data = TabularDataset(series.to_frame("x"), DataDescription.infer(series.to_frame("x")))
+    assert data.data["x"].tolist()[:-1] == cells[:-1]

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import ExtensionArray, ExtensionDtype, register_extension_dtype
+from pandas.api.extensions import ExtensionArray, ExtensionDtype
 from pandas.api.indexers import check_array_indexer
 
 _MISSING = -1
@@ -27,7 +27,6 @@ class Words:
         return as_numbers(self.texts)
 
 
-@register_extension_dtype
 class WordsDtype(ExtensionDtype):
     """The type of columns that are held by their words."""
 
@@ -52,7 +51,7 @@ class WordColumn(ExtensionArray):
     """
 
     def __init__(self, codes: np.ndarray, words: Words) -> None:
-        self.codes = codes.astype(np.min_scalar_type(-max(1, len(words))), copy=False)
+        self.codes = codes.astype(np.min_scalar_type(-1 - len(words)), copy=False)
         self.words = words
 
     @classmethod
