@@ -11,7 +11,7 @@ import pandas as pd
 from tapas.datasets._arrow_text import cut_by_arrow
 from tapas.datasets._words import by_words
 
-_CHARACTERS_AT_ONCE = 1 << 20
+_CHARACTERS_AT_ONCE = 1 << 16  # which stay in the cache
 _MARK = "\ufeff"  # which the parsers leave out
 _NOTHING = "\0"  # where that of pandas may end a cell
 
