@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -78,7 +79,7 @@ class Tables:
         found = self._files[path]
         try:
             described = self._description.relabelled(path.stem)
-            data = TabularDataset(found.frame, described)
+            data = TabularDataset(found.cells, described)
         except _UNREADABLE as error:
             raise ConfigError(f"{self._names.where}: {key}: {_words(error, path)}") from error
         if len(data) < FEWEST_ROWS:
@@ -87,7 +88,7 @@ class Tables:
             )
         left = self._without_texts(data)
         texts = [name for name in data.description.columns if name not in left.description.columns]
-        aside = (found.frame[texts], found.aside)
+        aside = (replace(found, cells=found.cells[texts]).frame, found.aside)
         self._aside[key] = pd.concat([one.reset_index(drop=True) for one in aside], axis=1)
         self._inputs[key] = {
             "file": path.name,
@@ -110,7 +111,7 @@ class Tables:
         part = self._config.data
         try:
             found = read_file(locate(path)[0], self._declared, part.read.reading(), drop=part.drop)
-            return TabularDataset(found.frame, self._description.relabelled(path.stem))
+            return TabularDataset(found.cells, self._description.relabelled(path.stem))
         except _UNREADABLE as error:
             raise ConfigError(_words(error, path)) from error
 
@@ -134,7 +135,7 @@ class Tables:
         labels = {reading.index for *_, reading in self._named()}
         unknown = [name for name in drop if name not in dropped and name not in labels]
         if unknown:
-            first = next(iter(found.values())).frame
+            first = next(iter(found.values())).cells
             raise ConfigError(
                 f"{self._names.where}: data.drop: {listing(unknown)} are not columns; the columns "
                 f"are {listing([*first.columns, *sorted(dropped)])}"
@@ -191,7 +192,7 @@ class Tables:
             part = self._config.data
             dropped = {*part.drop, part.read.index}
             return self._declared.view(n for n in self._declared.columns if n not in dropped)
-        return shared_description({path: file.frame for path, file in self._files.items()})
+        return shared_description({path: file.cells for path, file in self._files.items()})
 
     def _without_records(self, data: TabularDataset) -> TabularDataset:
         """The table without the records that are to be left out; the others keep their names."""

@@ -77,10 +77,10 @@ def command(
     there = [table, *(other for other in (holdout, released) if other and other.is_file())]
     found = read_together(there, Reading.from_words(read), drop)
     schema = output.with_name(f"{output.stem}.schema.json")
-    rows = len(found.files[table].frame)
+    rows = len(found.files[table].cells)
     if rows == 0:
         raise ConfigError(f"{table} has names of columns and no records below them")
-    label = None if read else _may_name_people(found.description, found.files[table].frame)
+    label = None if read else _may_name_people(found.description, found.files[table].cells)
     text = audit_text(
         kind,
         found.description,
@@ -116,10 +116,10 @@ def command(
     click.echo(f"Next: tapas check {quoted}, then tapas run {quoted}")
 
 
-def _may_name_people(description: "DataDescription", frame: "pd.DataFrame") -> str | None:
+def _may_name_people(description: "DataDescription", cells: "pd.DataFrame") -> str | None:
     """The first column with a different text, or of many records whole number, in every record."""
     for column in description.parsed:
-        values = frame[column.name]
+        values = cells[column.name]
         many = column.kind == "string" or (column.kind == "integer" and len(values) >= MANY_ROWS)
         if many and values.is_unique and values.notna().all():
             return column.name

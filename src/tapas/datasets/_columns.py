@@ -16,6 +16,7 @@ import pandas as pd
 
 from tapas._validate import listing
 from tapas.datasets._distinct import each_once
+from tapas.datasets._words import WordColumn, as_numbers, only_texts, words_of
 from tapas.errors import SchemaError
 
 Kind = Literal["category", "ordered", "string", "integer", "real", "date", "datetime"]
@@ -143,18 +144,16 @@ class Column:
             return self._encode_numbers(series), None
         codes, uniques = self._factorized(series)
         if self.values is None:
-            words = {canonical(value): _plain(value) for value in reversed(uniques)}
-            position = {word: code for code, word in enumerate(words)}
-            lookup = [position[canonical(value)] for value in uniques]
-            vocabulary = np.empty(len(words), dtype=object)
-            vocabulary[:] = list(words.values())
-            return np.array([*lookup, MISSING_CODE], dtype=np.int64)[codes], vocabulary
+            places, vocabulary = _vocabulary(np.asarray(uniques, dtype=object))
+            return _looked_up(places, codes), vocabulary
         known = [self.code(value) for value in uniques]
         if None in known:
             known = self._resolve_unknown(known, codes, uniques, unknown)
-        return np.array([*known, MISSING_CODE], dtype=np.int64)[codes], None
+        return _looked_up(np.array(known, dtype=np.int64), codes), None
 
     def _factorized(self, series: pd.Series) -> tuple[np.ndarray, Any]:
+        if isinstance(series.array, WordColumn):
+            return series.array.codes, series.array.words.texts
         try:
             return pd.factorize(series)
         except TypeError:
@@ -184,7 +183,11 @@ class Column:
     def _encode_numbers(self, series: pd.Series) -> np.ndarray:
         if self.kind in ("date", "datetime"):
             return self._encode_times(series)
-        numbers = each_once(series, _to_float)
+        words = words_of(series)
+        if words is None or words.numbers is None:
+            numbers = each_once(series, _to_float)
+        else:
+            numbers = np.append(words.numbers, np.nan)[series.array.codes]
         missing = np.isnan(numbers)
         if missing.any():
             self._refuse(series, missing & series.notna().to_numpy(), "a number")
@@ -269,6 +272,23 @@ def _parse_categories(name: str, representation: object) -> tuple[Any, ...] | ra
     )
 
 
+def _vocabulary(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different texts among values, the last first, and where each value is among them."""
+    if only_texts(values):
+        return np.arange(len(values))[::-1], values[::-1].copy()
+    words = {canonical(value): _plain(value) for value in reversed(values)}
+    position = {word: code for code, word in enumerate(words)}
+    vocabulary = np.empty(len(words), dtype=object)
+    vocabulary[:] = list(words.values())
+    return np.array([position[canonical(value)] for value in values], dtype=np.int64), vocabulary
+
+
+def _looked_up(places: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """What each code stands for, in few bytes."""
+    lookup = np.append(places, MISSING_CODE)
+    return lookup.astype(np.min_scalar_type(-1 - int(lookup.max(initial=0))))[codes]
+
+
 def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
@@ -288,20 +308,9 @@ def _as_whole_number(value: Any) -> int | None:
     return int(number) if number.is_integer() else None
 
 
-def all_numbers(series: pd.Series) -> np.ndarray | None:
-    """Values as numbers, missing as NaN; None where one of them is no number.
-
-    Python reads text to the last bit, which to_numeric does not in every pandas, and is faster.
-    """
-    try:
-        return series.to_numpy(dtype=object, na_value=np.nan).astype(np.float64)
-    except (TypeError, ValueError):
-        return None
-
-
 def _to_float(series: pd.Series) -> np.ndarray:
     if not pd.api.types.is_numeric_dtype(series.dtype):
-        read = all_numbers(series)
+        read = as_numbers(series.to_numpy(dtype=object, na_value=np.nan))
         if read is not None:
             return read
     numbers = pd.to_numeric(series, errors="coerce")
@@ -323,10 +332,9 @@ def _to_timestamps(series: pd.Series, *, keep_local: bool) -> pd.Series:
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
         stamps = series
     else:
-        text = series.map(canonical, na_action="ignore").astype(object)
-        compact = pd.Series(
-            [_is_eight_digits(value) for value in text], index=text.index, dtype=bool
-        )
+        texts = series if only_texts(series) else series.map(canonical, na_action="ignore")
+        text = texts.astype(object)
+        compact = pd.Series(map(_is_eight_digits, text), index=text.index, dtype=bool)
         stamps = pd.to_datetime(text.mask(compact), errors="coerce", format="ISO8601", utc=True)
         if compact.any():
             eight_digits = pd.to_datetime(

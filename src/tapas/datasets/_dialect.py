@@ -9,6 +9,7 @@ import pandas as pd
 
 from tapas.datasets._plain_text import plainly_cut
 from tapas.datasets._reading import Reading, uncertain
+from tapas.datasets._words import WordColumn, by_words
 from tapas.errors import SchemaError
 
 Rows = list[tuple[str, ...]]
@@ -60,18 +61,23 @@ def decode(content: bytes, reading: Reading) -> tuple[str, str]:
 def split_cells(
     text: str, reading: Reading, expected: Expected
 ) -> tuple[pd.DataFrame, str, list[str]]:
-    """Rows of text, columns by position; the delimiter, and what was noticed."""
+    """Rows of text, columns by position, held by words; the delimiter, and what was noticed."""
     text, announced = _announced_delimiter(text)
     delimiter = reading.delimiter or announced or _find_delimiter(text, reading, expected.width)
     plain = delimiter in DELIMITERS and not reading.skip_rows
     rows = plainly_cut(text, delimiter, reading.quote) if plain else None
     if rows is None:
-        rows = pd.DataFrame(_parse(text, delimiter, reading), dtype=object)
+        rows = by_words(pd.DataFrame(_parse(text, delimiter, reading), dtype=object))
     notes = [] if rows.shape[1] == 1 else [f"cells separated by {_name(delimiter)}"]
     if not expected.spaced and _all_begin_with_space(rows):
-        rows = rows.apply(lambda cells: cells.str.removeprefix(" ") if cells.name else cells)
+        for name in rows.columns[1:]:
+            rows[name] = _without_space(rows[name].array)
         notes.append("spaces after the separator left out")
     return rows, delimiter, notes
+
+
+def _without_space(column: WordColumn) -> WordColumn:
+    return column.renamed([text.removeprefix(" ") for text in column.words.texts])
 
 
 def _name(delimiter: str) -> str:
@@ -182,6 +188,5 @@ def _uneven(rows: Rows, number: int, delimiter: str) -> str:
 
 
 def _all_begin_with_space(rows: pd.DataFrame) -> bool:
-    below = rows.iloc[:, 1:]
-    some = below.size > 0 and all(cell.startswith(" ") for cell in below.iloc[0])
-    return some and all(below[name].str.startswith(" ").all() for name in below)
+    words = [column.array.words for _, column in rows.items()][1:]
+    return bool(words) and all(text.startswith(" ") for word in words for text in word.texts)

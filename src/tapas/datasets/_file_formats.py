@@ -1,6 +1,7 @@
 """The files that tables come in: text with separators, Parquet, Excel, JSON."""
 
 import gzip
+import hashlib
 import io
 import json
 import zlib
@@ -58,7 +59,21 @@ def is_table_file(path: Path) -> bool:
     return ending_of(path) in FORMATS
 
 
-def read_cells(path: Path, content: bytes, reading: Reading, expected: Expected) -> Cells:
+class Content:
+    """The bytes of a file, which are given away so that they are not held beside what is read."""
+
+    def __init__(self, path: Path) -> None:
+        self._bytes = path.read_bytes()
+        self._packed = path.suffix.lower() == GZ
+        self.sha256 = hashlib.sha256(self._bytes).hexdigest()
+
+    def take(self) -> bytes:
+        """The bytes, once, and whole if they are compressed."""
+        held, self._bytes = self._bytes, b""
+        return _decompressed(held) if self._packed else held
+
+
+def read_cells(path: Path, content: Content, reading: Reading, expected: Expected) -> Cells:
     """Read the content of a file by its ending."""
     read = FORMATS.get(ending_of(path))
     if read is None:
@@ -66,8 +81,7 @@ def read_cells(path: Path, content: bytes, reading: Reading, expected: Expected)
             f"files that end in {path.suffix or 'nothing'} are not read: save the table as one of "
             f"{listing(FORMATS, 20)}"
         )
-    whole = _decompressed(content) if path.suffix.lower() == GZ else content
-    return read(whole, reading, expected)
+    return read(content, reading, expected)
 
 
 def cells_of_text(text: str, reading: Reading, expected: Expected) -> Cells:
@@ -90,14 +104,15 @@ def _decompressed(content: bytes) -> bytes:
         raise SchemaError(f"the file is not a whole gzip file: {error}") from None
 
 
-def _delimited(content: bytes, reading: Reading, expected: Expected) -> Cells:
-    text, encoding = decode(content, reading)
+def _delimited(content: Content, reading: Reading, expected: Expected) -> Cells:
+    text, encoding = decode(content.take(), reading)
     cells = cells_of_text(text, reading, expected)
     shown = [] if text.isascii() else [f"text in {encoding}"]
     return Cells(cells.rows, False, cells.delimiter, [*cells.notes, *shown])
 
 
-def _parquet(content: bytes, reading: Reading, expected: Expected) -> Cells:
+def _parquet(source: Content, reading: Reading, expected: Expected) -> Cells:
+    content = source.take()
     try:
         from pyarrow import parquet
 
@@ -118,7 +133,8 @@ def _parquet(content: bytes, reading: Reading, expected: Expected) -> Cells:
     return Cells(frame, named=True, notes=["a Parquet file"])
 
 
-def _excel(content: bytes, reading: Reading, expected: Expected) -> Cells:
+def _excel(source: Content, reading: Reading, expected: Expected) -> Cells:
+    content = source.take()
     try:
         refuse_bomb(content)
         sheets = pd.read_excel(
@@ -142,8 +158,8 @@ def _excel(content: bytes, reading: Reading, expected: Expected) -> Cells:
     return Cells(rows, notes=[f"sheet {name!r} of an Excel file"])
 
 
-def _json(content: bytes, reading: Reading, expected: Expected) -> Cells:
-    text, _ = decode(content, reading)
+def _json(content: Content, reading: Reading, expected: Expected) -> Cells:
+    text, _ = decode(content.take(), reading)
     stripped = text.strip()
     try:
         if stripped.startswith("["):
@@ -208,7 +224,7 @@ def _as_word(value: object) -> str:
     return canonical(value) if not isinstance(value, bool) else str(value)
 
 
-FORMATS: Mapping[str, Callable[[bytes, Reading, Expected], Cells]] = {
+FORMATS: Mapping[str, Callable[[Content, Reading, Expected], Cells]] = {
     ".csv": _delimited,
     ".tsv": _delimited,
     ".tab": _delimited,

@@ -1,11 +1,10 @@
 """Tables on disk, the schema beside them, and how each file was read."""
 
-import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from tapas.datasets._distinct import distinct, may_hold_text
 from tapas.datasets._file_formats import (
     FORMATS,
     Cells,
+    Content,
     Expected,
     cells_of_text,
     ending_of,
@@ -34,9 +34,8 @@ from tapas.datasets._header import (
 )
 from tapas.datasets._plain_cells import plain_words, refuse_stray_tokens
 from tapas.datasets._reading import MISSING_TOKENS, Reading
+from tapas.datasets._words import WordColumn, Words, below_first, spelled_out, words_of
 from tapas.errors import SchemaError
-
-Words = Mapping[str, list[Any]]  # column by column, each once
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,9 @@ class TableFile:
 
     Attributes
     ----------
-    frame : DataFrame
-        Cells as plain text, typed values or missing; rows labelled by the index column.
+    cells : DataFrame
+        Text, typed values or missing; rows labelled by the index column. Columns of a text file
+        are held by their different words, and are described and encoded much faster so.
     choices : tuple of str
         How the file was read, in words.
     sha256 : str
@@ -60,12 +60,17 @@ class TableFile:
         as they stand in the file, or missing.
     """
 
-    frame: pd.DataFrame
+    cells: pd.DataFrame
     choices: tuple[str, ...] = ()
     sha256: str = ""
     dropped: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     aside: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The cells as an ordinary data frame: plain text, typed values or missing."""
+        return spelled_out(self.cells)
 
 
 def refuse_unknown_index(files: Iterable[TableFile], reading: Reading | None) -> None:
@@ -125,13 +130,13 @@ def read_file(
     aside = {*drop, how.index}
     if description is not None and not aside.isdisjoint(description.columns):
         description = description.view(name for name in description.columns if name not in aside)
-    content = path.read_bytes()
+    content = Content(path)
     try:
         cells = read_cells(path, content, how, _expected(description))
         found = _assembled(cells, description, how, drop, missing_values)
     except SchemaError as error:
         raise SchemaError(f"{path}: {error}") from error
-    return replace(found, sha256=hashlib.sha256(content).hexdigest())
+    return replace(found, sha256=content.sha256)
 
 
 def read_frame(
@@ -147,9 +152,9 @@ def read_frame(
 
 
 def read_csv_text(text: str, description: DataDescription | None) -> pd.DataFrame:
-    """Parse CSV text; without a description the header is recognised by what is below it."""
+    """The cells of CSV text; without a description the header is told by what is below it."""
     cells = cells_of_text(text, Reading(), replace(_expected(description), spaced=True))
-    return _assembled(cells, description, Reading(), (), MISSING_TOKENS).frame
+    return _assembled(cells, description, Reading(), (), MISSING_TOKENS).cells
 
 
 def _schema_of(data_file: Path) -> Path:
@@ -182,16 +187,16 @@ def _assembled(
     columns = tuple(str(name) for name in frame.columns)
     tokens = frozenset((*missing_values, *reading.missing))
     put_aside = [name for name in frame.columns if name in drop or name == reading.index]
-    aside, _ = _with_missing(frame[put_aside], None, tokens)
+    aside = _with_missing(frame[put_aside], None, tokens)
     frame, index_notes = _indexed(frame, description, reading)
     dropped = tuple(str(name) for name in frame.columns if name in drop)
     frame = frame[[name for name in frame.columns if name not in drop]]
-    frame, words = _with_missing(frame, description, tokens)
+    frame = _with_missing(frame, description, tokens)
     if cells.delimiter is None:
-        frame, words = typed_columns(frame), {}
-    frame, cell_notes = _plain(frame, words, description, reading, cells.delimiter)
+        frame = typed_columns(frame)
+    frame, cell_notes = _plain(frame, description, reading, cells.delimiter)
     choices = (*cells.notes, *notes, *index_notes, *cell_notes)
-    return TableFile(frame, choices, dropped=dropped, columns=columns, aside=aside)
+    return TableFile(frame, choices, dropped=dropped, columns=columns, aside=spelled_out(aside))
 
 
 def _named(
@@ -201,8 +206,8 @@ def _named(
     drop: Collection[str],
 ) -> tuple[pd.DataFrame, list[str]]:
     """Records under their names, which the first row or the schema holds."""
-    first = [str(cell) for cell in rows.iloc[0]]
-    body = rows.iloc[1:].reset_index(drop=True)
+    first = [str(column.iloc[0]) for _, column in rows.items()]
+    body = below_first(rows)
     names = None if description is None else list(description.columns)
     header = reading.header
     called, notes = column_names(first)
@@ -245,7 +250,7 @@ def _indexed(
     declared = description is not None and first in description.columns
     if declared or first not in ("unnamed_0", "Unnamed: 0", "__index_level_0__"):
         return _without_empty_end(frame)
-    if not numbers_the_rows(frame[first]):
+    if not numbers_the_rows(frame[first].astype(object)):
         return _without_empty_end(frame)
     return _labelled(frame, first), [
         f"the first column has no name and numbers the rows: it labels records as {INDEX!r} and is "
@@ -254,7 +259,7 @@ def _indexed(
 
 
 def _labelled(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    labels = frame[column]
+    labels = frame[column].astype(object)
     rest = frame.drop(columns=column)
     if not labels.is_unique:
         raise SchemaError(
@@ -276,44 +281,58 @@ def _without_empty_end(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 def _with_missing(
     cells: pd.DataFrame, description: DataDescription | None, tokens: frozenset[str]
-) -> tuple[pd.DataFrame, Words]:
-    """Cells without what stands for missing values, and the different words of each column."""
+) -> pd.DataFrame:
+    """Cells without what stands for missing values."""
     declared = {c.name: c for c in description.parsed} if description is not None else {}
     columns = {}
-    words: dict[str, list[Any]] = {}
     for position, name in enumerate(cells.columns):
-        series = cells.iloc[:, position]
-        if may_hold_text(series):
-            column = declared.get(name)
-            own = {token for token in tokens if column is None or can_mean_missing(column, token)}
-            words[name] = distinct(series)
-            if not own.isdisjoint(word for word in words[name] if isinstance(word, str)):
-                series = series.mask(series.isin(own), np.nan)
-                words[name] = [w for w in words[name] if not isinstance(w, str) or w not in own]
-        columns[name] = series
-    return (pd.concat(columns, axis=1) if columns else cells), words
+        column = declared.get(name)
+        own = {token for token in tokens if column is None or can_mean_missing(column, token)}
+        columns[name] = _without(cells.iloc[:, position], frozenset(own))
+    return pd.concat(columns, axis=1) if columns else cells
+
+
+def _without(column: pd.Series, tokens: frozenset[str]) -> pd.Series:
+    if isinstance(column.array, WordColumn):
+        return pd.Series(column.array.without(tokens), index=column.index)
+    if not may_hold_text(column):
+        return column
+    words = (word for word in distinct(column) if isinstance(word, str))
+    return column if tokens.isdisjoint(words) else column.mask(column.isin(tokens), np.nan)
 
 
 def _plain(
     frame: pd.DataFrame,
-    words: Words,
     description: DataDescription | None,
     reading: Reading,
     delimiter: str | None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Numbers and dates of text columns in plain form; only where no schema says otherwise."""
     declared = {c.name: c for c in description.parsed} if description is not None else {}
-    texts = {
-        name: list(map(str, words[name] if name in words else distinct(frame[name])))
+    words = {
+        name: found
         for name in frame.columns
-        if frame[name].dtype == object
-        and (description is None or (name in declared and not declared[name].is_coded))
+        if (description is None or (name in declared and not declared[name].is_coded))
+        and (found := _words(frame[name])) is not None
     }
-    changed, notes = plain_words(texts, reading, delimiter)
-    plain = {name: frame[name].map(changed[name], na_action="ignore") for name in changed}
+    changed, notes = plain_words(words, reading, delimiter)
+    plain = {name: _renamed(frame[name], words[name], changed[name]) for name in changed}
     frame = frame.assign(**plain) if plain else frame
     if description is None:
-        for name, found in texts.items():
+        for name, found in words.items():
             if name not in changed:
                 refuse_stray_tokens(str(name), frame[name], found)
     return frame, notes
+
+
+def _words(column: pd.Series) -> Words | None:
+    """The words of a column of text."""
+    if column.dtype != object:
+        return words_of(column)
+    return Words(np.array([*map(str, distinct(column)), None], dtype=object)[:-1])
+
+
+def _renamed(column: pd.Series, words: Words, texts: list[str]) -> pd.Series:
+    if isinstance(column.array, WordColumn):
+        return pd.Series(column.array.renamed(texts), index=column.index)
+    return column.map(dict(zip(words.texts, texts, strict=True)), na_action="ignore")

@@ -6,6 +6,7 @@ import pandas as pd
 
 from tapas._validate import listing
 from tapas.datasets._reading import MISSING_TOKENS, Reading, uncertain
+from tapas.datasets._words import spelled_out, words_of
 from tapas.errors import SchemaError
 
 INDEX = "index"
@@ -18,7 +19,7 @@ def settle_header(first: list[str], body: pd.DataFrame, reading: Reading) -> boo
     if reading.header is not None:
         return reading.header
     texts = [not _is_value(cell) for cell in first]
-    some = body.head(_ROWS_LOOKED_AT)
+    some = spelled_out(body.head(_ROWS_LOOKED_AT))
     over_numbers = [_is_numeric(some[position]) for position in range(len(first))]
     named = any(text and below for text, below in zip(texts, over_numbers, strict=True))
     numbers = [place for place, cell in enumerate(first) if _is_number(cell)]
@@ -29,12 +30,12 @@ def settle_header(first: list[str], body: pd.DataFrame, reading: Reading) -> boo
         return False
     if named and as_data:
         raise _unsettled(first, "some of its cells look like names and some like values")
-    again = [p for p, text in enumerate(texts) if text and first[p] in body[p].tolist()]
+    again = [p for p, text in enumerate(texts) if text and first[p] in _each_once(body[p]).tolist()]
     if all(texts):
         if again and 2 * len(again) >= len(first) and len(body) > 1:
             raise _unsettled(first, f"{listing(first[p] for p in again)} occur again below")
         return True
-    if again or not all(_unlike(first[p], body[p]) for p in numbers):
+    if again or not all(_unlike(first[p], _each_once(body[p])) for p in numbers):
         raise _unsettled(first, "years and numbers may be names or values")
     return True
 
@@ -83,6 +84,11 @@ def _unsettled(first: list[str], why: str) -> SchemaError:
     )
 
 
+def _each_once(column: pd.Series) -> pd.Series:
+    words = words_of(column)
+    return column if words is None else pd.Series(words.texts, dtype=object)
+
+
 def _is_value(cell: str) -> bool:
     return cell in MISSING_TOKENS or _is_number(cell)
 
@@ -105,10 +111,10 @@ def _is_numeric(column: pd.Series) -> bool:
 
 def _unlike(cell: str, column: pd.Series) -> bool:
     """Whether a number above a column is none of its kind: a name, then."""
-    present = column[~column.isin(MISSING_TOKENS)]
-    values = pd.to_numeric(present, errors="coerce")
-    if values.isna().any() or (values % 1 != 0).any():
-        return True
+    for cells in (column.head(_ROWS_LOOKED_AT), column):
+        values = pd.to_numeric(cells[~cells.isin(MISSING_TOKENS)], errors="coerce")
+        if values.isna().any() or (values % 1 != 0).any():
+            return True
     return not bool(values.min() <= float(cell) <= values.max())
 
 

@@ -1,5 +1,6 @@
 """Describe a data frame: a sensible schema, and the reason for each choice."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -7,14 +8,16 @@ import numpy as np
 import pandas as pd
 
 from tapas._validate import check_count, listing
-from tapas.datasets._columns import LARGEST_EXACT_INTEGER, all_numbers
+from tapas.datasets._columns import LARGEST_EXACT_INTEGER
 from tapas.datasets._distinct import different_words
+from tapas.datasets._words import Words, only_texts, words_of
 from tapas.errors import SchemaError
 
 SMALL_INTEGER_RANGE = 25
 MANY_ROWS = 50
 MANY_CODES = 1000
-_CODE = r"(?=.*\d)[A-Za-z0-9]{1,8}([ -]?[A-Za-z0-9]{1,5})?"
+_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9]{1,8}([ -]?[A-Za-z0-9]{1,5})?")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _AS_LABEL = "let it label records (--read index=COLUMN), or leave it out"
 Guess = tuple[str, Any, str]
 
@@ -42,6 +45,9 @@ def infer_schema(
 
 
 def _all_different(series: pd.Series) -> bool:
+    words = words_of(series)
+    if words is not None:
+        return len(words) + bool(series.isna().any()) == len(series)
     return bool(series.head(MANY_ROWS).is_unique and series.is_unique)
 
 
@@ -59,8 +65,20 @@ def _describe(
         return _describe_times(series.dropna())
     if pd.api.types.is_numeric_dtype(dtype):
         return _describe_numbers(series.dropna().to_numpy(dtype=np.float64))
-    words = list(series.dropna().unique()) if words is None else words
-    return _describe_text(pd.Series(words).astype(str), present, max_categories)
+    known = words_of(series)
+    if known is None:
+        known = _texts(list(series.dropna().unique()) if words is None else words)
+    return _describe_text(known, present, max_categories)
+
+
+def _texts(values: list[Any]) -> Words:
+    """Values as texts, each once."""
+    texts = np.empty(len(values), dtype=object)
+    if only_texts(values):
+        texts[:] = values
+        return Words(texts)
+    texts[:] = pd.Series(values).astype(str).tolist()
+    return Words(pd.unique(texts))
 
 
 def _describe_categorical(dtype: pd.CategoricalDtype) -> Guess:
@@ -94,15 +112,15 @@ def _describe_numbers(numbers: np.ndarray) -> Guess:
     return "real", "number", f"numbers from {low:g} to {high:g}"
 
 
-def _describe_text(text: pd.Series, present: int, max_categories: int) -> Guess:
+def _describe_text(words: Words, present: int, max_categories: int) -> Guess:
     for attempt in _TEXT_READERS:
-        guess = attempt(text)
+        guess = attempt(words)
         if guess is not None:
             return guess
-    values = sorted(text.unique())
+    values = words.texts.tolist()
     if len(values) <= max_categories:
-        return "finite", values, f"text with {len(values)} distinct values"
-    codes = _describe_codes(text, values, present)
+        return "finite", sorted(values), f"text with {len(values)} distinct values"
+    codes = _describe_codes(values, present)
     return codes or (
         "countable",
         "string",
@@ -115,35 +133,37 @@ def _describe_text(text: pd.Series, present: int, max_categories: int) -> Guess:
     )
 
 
-def _describe_codes(text: pd.Series, values: list[str], records: int) -> Guess | None:
+def _describe_codes(values: list[str], records: int) -> Guess | None:
     """Postcodes and the like: short, with digits, and shared by several records."""
-    if len(values) == records or not text.str.fullmatch(_CODE).all():
+    widths = set(map(len, values))
+    numbers = len(widths) == 1 and all(map(str.isdigit, values))
+    few = len(values) <= MANY_CODES and 2 * len(values) <= records
+    if len(values) == records or not (numbers or few) or not all(map(_CODE.fullmatch, values)):
         return None
-    widths = {len(value) for value in values}
-    if len(widths) == 1 and text.str.isdigit().all():
+    if numbers:
         return "countable/ordered", "integer", f"codes of {widths.pop()} digits, kept as integers"
-    if len(values) <= MANY_CODES and 2 * len(values) <= records:
-        return "finite", values, f"{len(values)} codes of letters and digits"
-    return None
+    return "finite", sorted(values), f"{len(values)} codes of letters and digits"
 
 
-def _text_as_numbers(text: pd.Series) -> Guess | None:
-    numbers = all_numbers(text)
-    if numbers is None or not np.isfinite(numbers).all() or _has_leading_zeros(text):
+def _text_as_numbers(words: Words) -> Guess | None:
+    numbers = words.numbers
+    if numbers is None or not np.isfinite(numbers).all() or _has_leading_zeros(words):
         return None
     return _describe_numbers(numbers)
 
 
-def _has_leading_zeros(text: pd.Series) -> bool:
+def _has_leading_zeros(words: Words) -> bool:
     """Codes such as "007" are names, not numbers."""
-    return bool(text.str.match(r"0\d").any())
+    starts = words.texts.astype("U2").view("U1").reshape(-1, 2)
+    return any(map(str.isdecimal, np.unique(starts[starts[:, 0] == "0", 1])))
 
 
-def _text_as_times(text: pd.Series) -> Guess | None:
-    if not text.str.match(r"\d{4}-\d{2}-\d{2}").all():
+def _text_as_times(words: Words) -> Guess | None:
+    if not all(map(_DAY.match, words.texts)):
         return None
+    text = pd.Series(words.texts, dtype=object)
     stamps = pd.to_datetime(text, errors="coerce", format="ISO8601", utc=True)
     return None if stamps.isna().any() else _describe_times(stamps)
 
 
-_TEXT_READERS: tuple[Callable[[pd.Series], Guess | None], ...] = (_text_as_numbers, _text_as_times)
+_TEXT_READERS: tuple[Callable[[Words], Guess | None], ...] = (_text_as_numbers, _text_as_times)

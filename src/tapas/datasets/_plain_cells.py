@@ -1,21 +1,23 @@
 """Numbers and dates as people write them, as the plain text that columns are read from."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import add
 
 import numpy as np
 import pandas as pd
 
 from tapas._validate import listing
-from tapas.datasets._columns import all_numbers
 from tapas.datasets._reading import Reading, uncertain
+from tapas.datasets._words import Words
 
 _SYMBOL = r"[$€£¥₹₽₩₺₴%‰]|[A-Z]{3}|[Kk]r\.?|zł|Fr\.?"
 _DECORATED = re.compile(
     rf"(?P<sign>[-+−]?)\s*(?P<before>{_SYMBOL})?\s*(?P<sign2>[-+−]?)\s*"
     rf"(?P<number>\d[\d.,'’\s]*|[.,]\d+)\s*(?P<after>{_SYMBOL})?"
 )
+_WHOLE, _LEADING_ZERO = re.compile(r"-?[0-9]+"), re.compile(r"0\d")
 _GROUPED = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+")
 _SPACES = re.compile(r"[\s'’]")
 _MARKS = tuple((d, t) for d in ".," for t in ("", ".", ",", " ") if t != d)
@@ -26,31 +28,36 @@ _SHORT_YEAR = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{2})")
 _MONTH_NAME = re.compile(r"(?i)\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b")
 _NAMED_MONTHS = ("%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y")
 _NEARLY_ALL, _STRAY_TOKENS, _MANY_NUMBERS = 0.9, 2, 20
+_LOOKED_AT_FIRST = 1000
 
 
 @dataclass(frozen=True)
 class _Written:
-    """The numbers of a column without symbols, and what they were decorated with."""
+    """The numbers of a column without symbols, how they may be read, and their symbol."""
 
     signs: list[str]
     digits: list[str]
+    ways: dict[tuple[str, str], list[str]]
     symbol: str
 
 
 def plain_words(
-    columns: dict[str, list[str]], reading: Reading, delimiter: str | None
-) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Of columns by their different words, what each word is in plain form; says what changes."""
+    columns: Mapping[str, Words], reading: Reading, delimiter: str | None
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Of columns by their different words, each word in plain form; says what changes."""
     dates, date_notes = _plain_dates(columns, reading)
     rest = {name: words for name, words in columns.items() if name not in dates}
     numbers, number_notes = _plain_numbers(rest, reading, delimiter)
     return {**dates, **numbers}, [*date_notes, *number_notes]
 
 
-def refuse_stray_tokens(name: str, column: pd.Series, words: list[str]) -> None:
+def refuse_stray_tokens(name: str, column: pd.Series, words: Words) -> None:
     """A column of numbers but for a word or two: the word may mean that a value is missing."""
-    values = pd.Series(words, dtype=object)
-    if len(values) < _MANY_NUMBERS or all_numbers(values) is not None:
+    if len(words) < _MANY_NUMBERS or words.numbers is not None:
+        return
+    values = pd.Series(words.texts, dtype=object)
+    first = pd.to_numeric(values.head(_LOOKED_AT_FIRST), errors="coerce")
+    if first.isna().sum() > _STRAY_TOKENS:
         return
     numbers = pd.to_numeric(values, errors="coerce")
     odd = list(values[numbers.isna()])
@@ -69,40 +76,33 @@ def refuse_stray_tokens(name: str, column: pd.Series, words: list[str]) -> None:
 
 
 def _plain_numbers(
-    columns: dict[str, list[str]], reading: Reading, delimiter: str | None
-) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Column by column what each cell reads as; columns that are plain already are left out."""
+    columns: Mapping[str, Words], reading: Reading, delimiter: str | None
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Column by column what each word reads as; columns that are plain already are left out."""
     points_open = delimiter == ";" or reading.decimal == ","
     settled, found = set(), {}
-    for name, values in columns.items():
-        if _is_plain(values):
+    for name, words in columns.items():
+        values = words.texts.tolist()
+        if words.numbers is not None and np.isfinite(words.numbers).all():
             if any("." in value and not _GROUPED.fullmatch(value) for value in values):
                 settled.add(".")
                 continue
-            if not points_open:
+            if not points_open or all(map(_WHOLE.fullmatch, values)):
                 continue
         writing = _written(values)
         if writing is not None:
             found[name] = writing
-    ways = {name: _ways(writing.digits) for name, writing in found.items()}
-    settled |= {next(iter(w))[0] for w in ways.values() if len(w) == 1 and _marked(w)}
+    every = [writing.ways for writing in found.values()]
+    settled |= {next(iter(ways))[0] for ways in every if len(ways) == 1 and _marked(ways)}
     decimal = reading.decimal or (settled.pop() if len(settled) == 1 else None)
     plain, notes = {}, []
     for name, writing in found.items():
-        mark, thousands = _marks_of(name, ways[name], decimal, delimiter, writing.digits)
-        cells = [
-            sign + _without(digits, thousands).replace(mark, ".")
-            for sign, digits in zip(writing.signs, writing.digits, strict=True)
-        ]
-        if cells != [value.strip() for value in columns[name]]:
-            plain[name] = dict(zip(columns[name], cells, strict=True))
+        mark, thousands = _marks_of(name, writing.ways, decimal, delimiter, writing.digits)
+        cells = list(map(add, writing.signs, writing.ways[mark, thousands]))
+        if cells != [value.strip() for value in columns[name].texts]:
+            plain[name] = cells
             notes.append(f"{name}: numbers{_decoration(writing.symbol, mark, thousands)}")
     return plain, notes
-
-
-def _is_plain(values: list[str]) -> bool:
-    numbers = all_numbers(pd.Series(values, dtype=object))
-    return numbers is not None and bool(np.isfinite(numbers).all())
 
 
 def _marked(ways: dict[tuple[str, str], list[str]]) -> bool:
@@ -116,19 +116,18 @@ def _written(values: list[str]) -> _Written | None:
     signs, digits, symbols = [], [], set()
     for value in values:
         match = _DECORATED.fullmatch(value.strip())
-        if match is None or re.match(r"0\d", match["number"]):
+        if match is None or _LEADING_ZERO.match(match["number"]):
             return None
         if match["before"] and match["after"]:
             return None
         symbols.add(match["before"] or match["after"] or "")
         signs.append("-" if "-" in (s := match["sign"] + match["sign2"]) or "−" in s else "")
         digits.append(match["number"].strip())
-    if len(symbols) != 1 or not _ways(digits):
-        return None
-    return _Written(signs, digits, symbols.pop())
+    ways = _ways(digits) if len(symbols) == 1 else None
+    return _Written(signs, digits, ways, symbols.pop()) if ways else None
 
 
-def _ways(digits: Iterable[str]) -> dict[tuple[str, str], list[str]]:
+def _ways(digits: list[str]) -> dict[tuple[str, str], list[str]]:
     """Marks (decimal, thousands) that all numbers agree with; equal readings are one way."""
     ways: dict[tuple[str, str], list[str]] = {}
     for decimal, thousands in _MARKS:
@@ -136,8 +135,8 @@ def _ways(digits: Iterable[str]) -> dict[tuple[str, str], list[str]]:
         group = r"[\s'’]" if thousands == " " else re.escape(thousands)
         whole = rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)" if thousands else r"\d+"
         pattern = re.compile(rf"{whole}(?:{mark}\d+)?|{mark}\d+|\d+{mark}")
-        if all(pattern.fullmatch(number) for number in digits):
-            read = [_without(n, thousands).replace(decimal, ".") for n in digits]
+        if all(map(pattern.fullmatch, digits)):
+            read = [number.replace(decimal, ".") for number in _without(digits, thousands)]
             if read not in ways.values():
                 ways[decimal, thousands] = read
     return ways
@@ -165,10 +164,10 @@ def _marks_of(
     )
 
 
-def _without(digits: str, thousands: str) -> str:
+def _without(digits: list[str], thousands: str) -> list[str]:
     if thousands == " ":
-        return _SPACES.sub("", digits)
-    return digits.replace(thousands, "") if thousands else digits
+        return [_SPACES.sub("", number) for number in digits]
+    return [number.replace(thousands, "") for number in digits] if thousands else digits
 
 
 def _decoration(symbol: str, mark: str, thousands: str) -> str:
@@ -182,18 +181,19 @@ def _decoration(symbol: str, mark: str, thousands: str) -> str:
 
 
 def _plain_dates(
-    columns: dict[str, list[str]], reading: Reading
-) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Column by column the ISO form of each cell; columns of anything else are left out."""
+    columns: Mapping[str, Words], reading: Reading
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Column by column the ISO form of each word; columns of anything else are left out."""
     if reading.dates == "text":
         return {}, []
-    plain: dict[str, dict[str, str]] = {}
+    plain: dict[str, list[str]] = {}
     notes: list[str] = []
     open_columns: dict[str, list[re.Match[str]]] = {}
-    for name, values in columns.items():
+    for name, words in columns.items():
+        values = words.texts.tolist()
         stamps, how = _certain_dates(name, values, reading)
         if stamps is not None:
-            plain[name], notes = _as_iso(values, stamps), [*notes, f"{name}: dates, {how}"]
+            plain[name], notes = _as_iso(stamps), [*notes, f"{name}: dates, {how}"]
         elif (matches := _matches(_DAY_OR_MONTH_FIRST, values)) is not None:
             open_columns[name] = matches
     orders = {name: _possible_orders(matches) for name, matches in open_columns.items()}
@@ -202,7 +202,7 @@ def _plain_dates(
         if not orders[name]:
             continue
         order = _order_of(name, orders[name], settled, matches, reading)
-        plain[name] = _as_iso(columns[name], orders[name][order])
+        plain[name] = _as_iso(orders[name][order])
         notes.append(f"{name}: dates, {order.replace('-', ' ')}")
     return plain, notes
 
@@ -295,7 +295,6 @@ def _seconds(time: tuple[str | None, ...]) -> float:
     return 3600 * clock[0] + 60 * clock[1] + clock[2] if fits else float("nan")
 
 
-def _as_iso(values: list[str], stamps: pd.Series) -> dict[str, str]:
+def _as_iso(stamps: pd.Series) -> list[str]:
     whole = bool((stamps == stamps.dt.normalize()).all())
-    texts = stamps.dt.strftime("%Y-%m-%d" if whole else "%Y-%m-%dT%H:%M:%S")
-    return dict(zip(values, texts, strict=True))
+    return list(stamps.dt.strftime("%Y-%m-%d" if whole else "%Y-%m-%dT%H:%M:%S"))

@@ -3,42 +3,53 @@
 import csv
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 
-_CHARACTERS_AT_ONCE = 1 << 20
-_MARK = "\ufeff"  # which the parser leaves out
+from tapas.datasets._arrow_text import cut_by_arrow
+from tapas.datasets._words import by_words
+
+_CHARACTERS_AT_ONCE = 1 << 16  # which stay in the cache
+_MARK = "\ufeff"  # which the parsers leave out
+_NOTHING = "\0"  # where that of pandas may end a cell
 
 
 def plainly_cut(text: str, delimiter: str, quote: str) -> pd.DataFrame | None:
-    """The cells of text, columns by position; None where some care is needed.
+    """The cells of text, columns by position and held by their words; None where care is needed.
 
     That is where a line may be too long for a cell, where rows have different numbers of cells,
     and where a quote is anything but the first or the last character of a cell of one line.
     """
-    if text.startswith(_MARK) or _has_longer_line(text, csv.field_size_limit()):
+    if text.startswith(_MARK) or _NOTHING in text or _has_longer_line(text, csv.field_size_limit()):
         return None
-    quoted = quote in text
+    mark = quote if quote in text else None
     try:
-        marks = _marks_between(text, delimiter, quote) if quoted else text.count(delimiter)
+        marks = text.count(delimiter) if mark is None else _marks_between(text, delimiter, mark)
         if not marks:
             return None
-        rows = pd.read_csv(
-            _Opened(text),
-            sep=delimiter,
-            header=None,
-            dtype=object,
-            na_filter=False,
-            quotechar=quote,
-            quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-            skip_blank_lines=False,
-            low_memory=False,
-        )
+        with suppress(ImportError):
+            return cut_by_arrow(text, delimiter, mark)
+        return _cut_by_pandas(text, delimiter, mark, marks)
     except ValueError:
         return None
+
+
+def _cut_by_pandas(text: str, delimiter: str, quote: str | None, marks: int) -> pd.DataFrame | None:
+    rows = pd.read_csv(
+        _Opened(text),
+        sep=delimiter,
+        header=None,
+        dtype=object,
+        na_filter=False,
+        quotechar=quote or '"',
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+        skip_blank_lines=False,
+        low_memory=False,
+    )
     # No row has more cells than the first; with so many marks, none has fewer.
-    return rows if marks == len(rows) * (rows.shape[1] - 1) else None
+    return by_words(rows) if marks == len(rows) * (rows.shape[1] - 1) else None
 
 
 def _has_longer_line(text: str, most: int) -> bool:
@@ -67,14 +78,14 @@ def _marks_between(text: str, delimiter: str, quote: str) -> int | None:
 def _marks_of_lines(characters: np.ndarray, delimiter: int, quote: int) -> int | None:
     quotes, marks = characters == quote, characters == delimiter
     line_ends = (characters == ord("\n")) | (characters == ord("\r"))
-    within = np.logical_xor.accumulate(quotes)  # from the quote that opens a cell
-    border = np.concatenate([[True], marks | line_ends, [True]])
-    opens, closes = quotes & within, quotes & ~within
+    # From the quote that opens a cell; of two truths, a > b is a and not b in one step.
+    within = np.bitwise_xor.accumulate(quotes.view(np.uint8)).view(bool)
     if within[-1] or (within & line_ends).any():
         return None
-    if (opens & ~border[:-2]).any() or (closes & ~border[2:]).any():
+    border, opens, closes = marks | line_ends, quotes & within, quotes > within
+    if (opens[1:] > border[:-1]).any() or (closes[:-1] > border[1:]).any():
         return None
-    return int(np.count_nonzero(marks & ~within))
+    return int(np.count_nonzero(marks > within))
 
 
 def _some_lines(text: str) -> Iterator[str]:

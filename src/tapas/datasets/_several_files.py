@@ -41,10 +41,10 @@ def read_together(
     found = {file: read_file(locate(file)[0], declared, reading, drop=drop) for file in files}
     refuse_unknown_index(found.values(), reading)
     if declared is None:
-        return DescribedFiles(shared_description({f: t.frame for f, t in found.items()}), found)
+        return DescribedFiles(shared_description({f: t.cells for f, t in found.items()}), found)
     kept = declared.view(name for name in declared.columns if name not in drop)
     for table in found.values():
-        TabularDataset(table.frame, kept)
+        TabularDataset(table.cells, kept)
     return DescribedFiles(kept, found)
 
 

@@ -141,10 +141,10 @@ class TabularDataset(TableForms, Dataset):
         how = how if header is None else replace(how, header=header)
         found = read_file(data_file, description, how, missing_values=missing_values)
         if description is None:
-            description = DataDescription.infer(found.frame, name)
+            description = DataDescription.infer(found.cells, name)
         try:
             refuse_unknown_index([found], how)
-            return TabularDataset(found.frame, description, unknown=unknown)
+            return TabularDataset(found.cells, description, unknown=unknown)
         except SchemaError as error:
             raise SchemaError(f"{data_file}: {error}") from error
 

@@ -131,9 +131,9 @@ def read_predictions(
     """Read a table, or an npz file; see `PredictionsMIA.read`."""
     if path.suffix == ".npz":
         return _from_arrays(path, outputs)
-    frame = read_file(locate(path)[0]).frame
+    cells = read_file(locate(path)[0]).cells
     return from_frame(
-        TabularDataset(frame, DataDescription.infer(frame, path.stem)).data,
+        TabularDataset(cells, DataDescription.infer(cells, path.stem)).data,
         member,
         label,
         str(path),
