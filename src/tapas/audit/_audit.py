@@ -24,6 +24,7 @@ from tapas.audit._run_progress import RunProgress
 from tapas.audit._stopping import Stop, StopEarly, tested_until
 from tapas.audit._subject import Subject
 from tapas.audit._subject_run import SubjectRun
+from tapas.audit._time_to_learn import TimesToLearn
 from tapas.audit._undecidable_gates import one_sided_gates, undecidable_gates
 from tapas.compat import AttackDoors, GameThreatModel, as_attack
 from tapas.engine import Progress, Workers, log_failure
@@ -172,7 +173,8 @@ class Audit:
     def check(self) -> CheckReport:
         """Report every incompatibility; plays one trial of each phase per generator.
 
-        Short ones are played a few times more, for their time.
+        Short ones are played a few times more, for their time, and attacks learn from trials that
+        are made up like them.
         A model that exists is asked about two records, which count as queries.
         """
         problems = check_names([attack.label for attack in self.attacks], "attack")
@@ -180,12 +182,13 @@ class Audit:
         problems += undecidable_gates(self.gates, self.subjects)
         told: set[str] = set()
         cautions = one_sided_gates(self.gates)
-        seconds: list[float] = []
+        times, reports = TimesToLearn(self.attack_timeout), []
         for subject in self.subjects:
             found = check_subject(
                 subject.threat_model,
                 self.attacks,
                 self.num_train,
+                times,
                 self.timeout,
                 self.attack_timeout,
             )
@@ -193,11 +196,8 @@ class Audit:
             told.update(new)
             problems += [f"{subject.label}: {problem}" for problem in new]
             cautions += [f"{subject.label}: {caution}" for caution in found.cautions]
-            seconds += [] if found.seconds_per_trial is None else [found.seconds_per_trial]
-        known = seconds and not problems
-        return CheckReport(
-            tuple(problems), tuple(cautions), sum(seconds) / len(seconds) if known else None
-        )
+            reports.append(found)
+        return CheckReport(tuple(problems), tuple(cautions), None).timed_like(reports)
 
     def num_trials(self) -> int:
         """How many trials a run plays that are not there already."""
@@ -209,7 +209,7 @@ class Audit:
 
         Trials that are in a run folder already count as if they were not.
         """
-        seconds = (checked or self.check()).seconds_per_trial
+        found = checked or self.check()
         game = max(
             (subject.threat_model.game for subject in self.subjects),
             key=lambda game: game.briefing("test").num_targets,
@@ -219,7 +219,7 @@ class Audit:
         stopping, planned = self.stopping(), self._planned(game, "test")
         share = 1.0 if stopping is None else stopping.share_of_look(planned, planned)
         results = max(1, self._num_results())
-        return Forecast.of(self._num_fits(), seconds, game, scores, results, share)
+        return Forecast.of(self._num_fits(), found, game, scores, results, share)
 
     def _num_results(self) -> int:
         """Attacks times targets of what is audited; of one release, or coins, all are one."""

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from tapas.audit._check import CheckReport
 from tapas.game import Address, Game, TellsSecrets
 from tapas.results import CONFIDENCE
 from tapas.stats import shared_confidence, smallest_area
@@ -20,6 +21,7 @@ class Forecast:
         Runs of the mechanism, or shadow models, controls included.
     cpu_hours : float or None
         Of the fits and of what attacks see in them, on one core; None where nothing is fitted.
+        What is learnt comes on top.
     scores : int
         What each result rests on: test trials of a target, or records that are judged.
     results : int
@@ -33,6 +35,10 @@ class Forecast:
     paired : bool
         Whether test trials are played in pairs on a background that is drawn: it takes more of
         them to certify as much, and of few of them to know an AUC as well.
+    learning_hours : float or None
+        Of attacks that learn from training trials, on one core; None where that is not timed.
+    untimed : tuple of str
+        Attacks that learn for longer than that by a time that nobody knows.
     """
 
     fits: int
@@ -42,12 +48,14 @@ class Forecast:
     auc_error: float | None
     smallest_auc: float | None
     paired: bool
+    learning_hours: float | None = None
+    untimed: tuple[str, ...] = ()
 
     @classmethod
     def of(
         cls,
         fits: int,
-        seconds_per_fit: float | None,
+        checked: CheckReport,
         game: Game,
         scores: int,
         results: int,
@@ -57,18 +65,21 @@ class Forecast:
 
         Results have this share of the error between them.
         """
+        fit, learning = checked.seconds_per_trial, checked.seconds_to_learn
         half, paired = scores // 2, scores > 1 and _plays_pairs(game)
         level = shared_confidence(CONFIDENCE, results, share)
         error = smallest_area(half, half, confidence=level, power=0.5, paired=paired) - 0.5
         found = smallest_area(half, half, confidence=level, paired=paired)
         return cls(
             fits,
-            fits * seconds_per_fit / SECONDS_PER_HOUR if fits and seconds_per_fit else None,
+            fits * fit / SECONDS_PER_HOUR if fits and fit else None,
             scores,
             results,
             error if game.goal.is_binary else None,
             found if game.goal.is_binary and math.isfinite(found) else None,
             paired,
+            learning / SECONDS_PER_HOUR if fits and learning is not None else None,
+            checked.untimed,
         )
 
 

@@ -18,11 +18,11 @@ def command(audit_file: Path, changes: tuple[str, ...]) -> None:
     """Find every problem of the audit in FILE before any work is done.
 
     Plays one trial of each kind (a few, if they are short), and says how long all of them would
-    take. Like `tapas run`, this imports and runs the code and programs that FILE names.
+    take, and attacks to learn from them. Like `tapas run`, this imports and runs the code and
+    programs that FILE names.
     """
     from tapas.audit import load_audit
     from tapas.cli._carry_out import foreign_code, refuse_problems
-    from tapas.cli._words import duration
     from tapas.results import drawn_values_words
 
     with foreign_code():
@@ -41,16 +41,38 @@ def command(audit_file: Path, changes: tuple[str, ...]) -> None:
         click.echo(said)
     if said := _who_is_judged(audit):
         click.echo(said)
-    trials = audit.num_trials()
-    if found.seconds_per_trial is not None and trials:
-        seconds = found.seconds_per_trial * trials
-        click.echo(
-            f"{trials} trials of about {duration(found.seconds_per_trial)}: "
-            f"{duration(seconds)} on one core. Attacks that learn from them, and the page, come on "
-            f"top: in small audits they take longer than the trials"
-        )
+    if said := _what_it_takes(found, audit.num_trials()):
+        click.echo(said)
     if said := _error_bars(audit.forecast(found), bool(audit.asked().get("generator"))):
         click.echo(said)
+
+
+def _what_it_takes(found: Any, trials: int) -> str:
+    """Time of all trials, and of what is learnt from them."""
+    from tapas.cli._words import duration
+
+    if found.seconds_per_trial is None or not trials:
+        return ""
+    played = duration(found.seconds_per_trial * trials)
+    learnt = (
+        f", and about {duration(found.seconds_to_learn)} for attacks to learn from them"
+        if found.seconds_to_learn
+        else ""
+    )
+    untimed = (
+        f"What {' and '.join(found.untimed)} {_verb(found.untimed)} could not be timed: it comes "
+        f"on top, as judging and the page do (seconds in most audits)"
+        if found.untimed
+        else "Judging and the page come on top (seconds in most audits)"
+    )
+    return (
+        f"{trials} trials of about {duration(found.seconds_per_trial)}: {played} on one core"
+        f"{learnt}. {untimed}"
+    )
+
+
+def _verb(attacks: tuple[str, ...]) -> str:
+    return "learns" if len(attacks) == 1 else "learn"
 
 
 def too_few_words(audit: Any) -> str:
