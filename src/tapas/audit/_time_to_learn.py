@@ -15,7 +15,8 @@ from tapas.game import Board, Game, LearnsEach, TableBriefing, as_array, learnin
 
 FEW = 16  # releases that are learnt from first
 GROWTH = 4
-MOST_SECONDS = 1.0  # that learning from more releases may be expected to take
+MOST_SECONDS = 1.0  # of learning from few releases, for more to be tried
+MOST_SECONDS_OF_MANY = 0.2  # that learning from still more may be expected to take
 MOST_BYTES = 1 << 28  # of a board
 WORTH_WARMING = 5.0  # seconds of the first time, of which imports may be a part
 NOISE = 1e-3  # of a number: without it, trees would find nothing but ties
@@ -100,7 +101,7 @@ def _learn_each(attack: AttackDoors, board: Board) -> object:
 
 
 def seconds_for(count: int, few: int, largest: int, timed: Callable[[int], float]) -> float:
-    """Seconds of learning from `count` releases, of which as many are tried as take about one.
+    """Seconds of learning from `count` releases, of which as many are tried as are soon learnt.
 
     Beyond these, time grows by the power that was measured last, and in proportion at least.
 
@@ -116,9 +117,11 @@ def seconds_for(count: int, few: int, largest: int, timed: Callable[[int], float
     if few == largest or seconds > MOST_SECONDS:
         seconds = timed(few) if seconds <= WORTH_WARMING else seconds
     while size < largest:
-        first, whole = size == few, seconds * count / size <= MOST_SECONDS
+        first, whole = size == few, seconds * count / size <= MOST_SECONDS_OF_MANY
         larger = min(largest, count if whole and not first else GROWTH * size)
-        if seconds * (1 if first else larger / size) > MOST_SECONDS:
+        if first and seconds > MOST_SECONDS:
+            break
+        if not first and seconds * larger / size > MOST_SECONDS_OF_MANY:
             break
         taken = timed(larger)
         if taken > seconds > 0:
