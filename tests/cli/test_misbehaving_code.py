@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from dask_cluster import Cluster
-from misbehaving import ATTACKS, GENERATORS, IMPORTS, write_audit
+from misbehaving import ATTACKS, GENERATORS, HANGS, IMPORTS, write_audit
 
 from tapas.cli import _supervise
 from tapas.cli._carry_out import foreign_code
@@ -91,6 +91,21 @@ def test_code_that_ends_its_process_never_passes(
     code = _supervise.supervised(lambda: run(command), goes_on=True)
     assert code in (5, 6)
     assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["leaves at once with 0", "sleeps and catches everything"])
+def test_code_that_ends_its_process_or_hangs_as_it_is_probed_costs_no_run(
+    name: str, here: Path
+) -> None:
+    """With this seed one trial of ten misbehaves, and so does the first run of the probe."""
+    trials = {"train": 2, "test": 10, "max_failures": 12}
+    if name in HANGS:
+        trials["timeout"] = 1
+    write_audit(here, name, seed=0, trials=trials)
+    command = ["run", "audit.yaml", "--n-jobs", "1", "--quiet"]
+    code = _supervise.supervised(lambda: run(command), goes_on=True)
+    assert code != 5
+    assert Path("audit-run", "seal.json").exists()
 
 
 def test_who_asks_a_command_to_end_is_told_from_code_that_ends_itself() -> None:

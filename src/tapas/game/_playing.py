@@ -3,6 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -24,6 +25,7 @@ from tapas.errors import (
     MechanismError,
     ReproducibilityWarning,
     ThreatModelError,
+    WorkersError,
 )
 from tapas.game._address import PHASES, Address, Phase
 from tapas.game._ahead import PhaseAhead, TrialsAhead
@@ -33,7 +35,7 @@ from tapas.game._coroutines import run_coroutine, run_coroutines
 from tapas.game._ledger import Ledger
 from tapas.game._protocols import Attack, Game, Observer, PlaysConcurrently
 from tapas.game._release import Release, Trial
-from tapas.game._tasks import Keep, Outcome, TrialTask, Work
+from tapas.game._tasks import Keep, Outcome, ProbeTask, TrialTask, Work
 from tapas.game._work_list import WorkList
 
 __all__ = ["Player", "TrialPolicy"]
@@ -211,7 +213,7 @@ class Player:
         Whoever plays waits only for what is asked for. It is this player itself where trials are
         played in this process, which they are if all of them take few `seconds`.
         """
-        workers = replace(self.workers, isolated=True) if self._limited else self.workers
+        workers = self._trial_workers
         if self.num_concurrent > 1 or not workers.are_apart(seconds):
             return self
         several = {phase: step for phase, step in steps.items() if self.game.rounds(phase) != 1}
@@ -304,9 +306,9 @@ class Player:
     def _task(
         self, phase: Phase, missing: int, observers: tuple[Observer, ...], whole: bool
     ) -> TrialTask:
-        game = self.game.within(self.policy.timeout)
+        game = self._sent_game
         return TrialTask(
-            game=game.for_threads() if self.workers.are_threads and not self._limited else game,
+            game=game,
             address=Address(game.seed, phase, 0, self.round),
             observers=observers,
             briefing=game.briefing(phase) if observers else None,
@@ -315,6 +317,17 @@ class Player:
             report_failures=self.policy.max_failures > 0,
             attack_timeout=self.policy.attack_timeout,
         )
+
+    @property
+    def _sent_game(self) -> Game:
+        """The game as trials see it where they are played."""
+        game = self.game.within(self.policy.timeout)
+        return game.for_threads() if self.workers.are_threads and not self._limited else game
+
+    @property
+    def _trial_workers(self) -> Workers:
+        """Only from outside can everything be stopped when its time is over."""
+        return replace(self.workers, isolated=True) if self._limited else self.workers
 
     @property
     def _limited(self) -> bool:
@@ -400,9 +413,18 @@ class Player:
         if self.ledger.probed:
             return
         self.ledger.probed = True
-        caution = self.game.caution(Address(self.game.seed, phase, 0, self.round))
-        if caution is not None:
-            warnings.warn(caution, ReproducibilityWarning, stacklevel=6)
+        task, found = ProbeTask(self._sent_game), list[str | None]()
+        with suppress(TaskFailedError, WorkersError):
+            run_tasks(
+                task,
+                [Address(self.game.seed, phase, 0, self.round)],
+                receive=lambda address, caution: found.append(caution),
+                workers=self._trial_workers,
+                lost=task.lost,
+            )
+        for caution in found:
+            if caution is not None:
+                warnings.warn(caution, ReproducibilityWarning, stacklevel=6)
 
     def _execute(
         self,
@@ -422,8 +444,7 @@ class Player:
                     task,
                     work,
                     receive=receive,
-                    # Only from outside can everything be stopped when its time is over.
-                    workers=replace(self.workers, isolated=True) if self._limited else self.workers,
+                    workers=self._trial_workers,
                     progress=progress,
                     lost=task.lost,
                     enough=lambda: len(self._failed(phase, count)) > self.policy.max_failures,
