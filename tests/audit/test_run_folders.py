@@ -181,6 +181,24 @@ def test_a_truncated_index_is_salvaged(folder: Path, finished: Path, share: floa
     assert verify_run(folder) == []
 
 
+KILLED = """
+import os, signal, sys
+from tapas._files import write_text
+
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+write_text(sys.argv[1], "half")
+"""
+
+
+def test_what_killed_writes_leave_is_taken_away_by_the_next_run(folder: Path) -> None:
+    for name in ("record.json", "entries/value.npz"):
+        subprocess.run([sys.executable, "-c", KILLED, str(folder / name)], check=False)
+    assert len(list(folder.rglob(".*.part"))) == 2
+    (folder / ".mine.part").touch()
+    audit().run(folder, n_jobs=1)
+    assert [path.name for path in folder.rglob(".*.part")] == [".mine.part"]
+
+
 def flip(path: Path, chance: random.Random) -> None:
     content = bytearray(path.read_bytes())
     content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
