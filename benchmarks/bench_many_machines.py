@@ -26,7 +26,7 @@ from tapas.attacks import ClosestDistanceMIA
 from tapas.audit import Audit
 from tapas.datasets import load_sample
 from tapas.engine import _tasks
-from tapas.game._tasks import TrialTask, Work
+from tapas.game._tasks import ProbeTask, TrialTask, Work
 from tapas.generators import Bootstrap
 from tapas.threat_models import AuxiliaryDataKnowledge, BlackBoxKnowledge, TargetedMIA
 
@@ -92,10 +92,7 @@ class Machines(Executor):
             self._tick(max(self.now, self.under_way[0][0]))
             _, _, machine, future, sent, chunk, took = heapq.heappop(self.under_way)
             made = self.made[sent.digest]
-            outcomes = [
-                [_at(made[phase][index % REAL], index) for index in work.indices]
-                for phase, work in map(_with_phase, chunk)
-            ]
+            outcomes = [_copies(made, item) for item in chunk]
             future.set_result((outcomes, None, took))
             self.busy += took
             self.free.append(machine)
@@ -120,13 +117,19 @@ class Machines(Executor):
 def _made(task: Any) -> dict[str, list[Any]]:
     """Outcomes of the first trials, of each phase where there are several in one task."""
     numbers = range(REAL)
+    if isinstance(task, ProbeTask):
+        return {}
     if isinstance(task, TrialTask):
         return {"": [task(Work((n,)))[0] for n in numbers]}
     return {phase: [task((phase, Work((n,))))[0] for n in numbers] for phase in task.tasks}
 
 
-def _with_phase(item: Any) -> tuple[str, Work]:
-    return ("", item) if isinstance(item, Work) else item
+def _copies(made: dict[str, list[Any]], item: Any) -> Any:
+    """What an item of work would leave behind; a probe that shows nothing leaves nothing."""
+    if not made:
+        return None
+    phase, work = ("", item) if isinstance(item, Work) else item
+    return [_at(made[phase][index % REAL], index) for index in work.indices]
 
 
 def _at(outcome: Any, index: int) -> Any:

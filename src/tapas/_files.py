@@ -4,10 +4,12 @@ import errno
 import io
 import json
 import os
+import re
 import shutil
 import uuid
 import zipfile
 import zlib
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ __all__ = [
     "read_text",
     "refuse_bomb",
     "refuse_links",
+    "remove_parts",
     "seen_from_here",
     "write_bytes",
     "write_text",
@@ -30,6 +33,9 @@ __all__ = [
 
 LARGEST_TEXT = 1 << 31  # bytes
 LEAST_EXPANDED, MOST_EXPANSION = 1 << 27, 200  # bytes that are fine anyway; times its size
+
+_PART = ".part"  # of files that are not whole yet
+_A_PART = re.compile(r"\.[0-9a-f]{32}\.part")
 
 # What numpy, zipfile and zlib raise on files that are cut or changed.
 DAMAGED_NPZ = (
@@ -131,7 +137,7 @@ def write_bytes(path: str | PathLike[str], content: bytes) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(content)  # a device or a pipe is written to, never replaced
         return
-    temporary = target.with_name(f".{uuid.uuid4().hex}.part")
+    temporary = target.with_name(f".{uuid.uuid4().hex}{_PART}")
     try:
         temporary.write_bytes(content)
         with temporary.open("rb+") as file:
@@ -142,3 +148,11 @@ def write_bytes(path: str | PathLike[str], content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what writers left in a folder, and below, that were killed; none may be at work."""
+    for path in folder.rglob(f".*{_PART}"):
+        if _A_PART.fullmatch(path.name) and path.is_file():
+            with suppress(OSError):
+                path.unlink()

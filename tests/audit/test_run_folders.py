@@ -173,11 +173,30 @@ def test_a_truncated_index_is_salvaged(folder: Path, finished: Path, share: floa
     index = folder / "index.sqlite"
     os.truncate(index, int(share * index.stat().st_size))
     assert verify_run(folder)
-    kept, _ = repair_run(folder)
-    assert (kept > 0) == (share > 0)
+    repaired = repair_run(folder)
+    assert repaired is not None
+    assert (repaired[0] > 0) == (share > 0)
     audit().run(folder, n_jobs=1)
     assert subjects(folder) == subjects(finished)
     assert verify_run(folder) == []
+
+
+KILLED = """
+import os, signal, sys
+from tapas._files import write_text
+
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+write_text(sys.argv[1], "half")
+"""
+
+
+def test_what_killed_writes_leave_is_taken_away_by_the_next_run(folder: Path) -> None:
+    for name in ("record.json", "entries/value.npz"):
+        subprocess.run([sys.executable, "-c", KILLED, str(folder / name)], check=False)
+    assert len(list(folder.rglob(".*.part"))) == 2
+    (folder / ".mine.part").touch()
+    audit().run(folder, n_jobs=1)
+    assert [path.name for path in folder.rglob(".*.part")] == [".mine.part"]
 
 
 def flip(path: Path, chance: random.Random) -> None:

@@ -9,11 +9,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from dask_cluster import Cluster
-from misbehaving import ATTACKS, GENERATORS, IMPORTS, write_audit
+from misbehaving import ATTACKS, GENERATORS, HANGS, IMPORTS, write_audit
 
 from tapas.cli import _supervise
 from tapas.cli._carry_out import foreign_code
@@ -93,6 +94,21 @@ def test_code_that_ends_its_process_never_passes(
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["leaves at once with 0", "sleeps and catches everything"])
+def test_code_that_ends_its_process_or_hangs_as_it_is_probed_costs_no_run(
+    name: str, here: Path
+) -> None:
+    """With this seed one trial of ten misbehaves, and so does the first run of the probe."""
+    trials = {"train": 2, "test": 10, "max_failures": 12}
+    if name in HANGS:
+        trials["timeout"] = 1
+    write_audit(here, name, seed=0, trials=trials)
+    command = ["run", "audit.yaml", "--n-jobs", "1", "--quiet"]
+    code = _supervise.supervised(lambda: run(command), goes_on=True)
+    assert code != 5
+    assert Path("audit-run", "seal.json").exists()
+
+
 def test_who_asks_a_command_to_end_is_told_from_code_that_ends_itself() -> None:
     def work(sends: bool) -> int:
         with foreign_code():
@@ -111,6 +127,91 @@ def test_who_asks_a_command_to_end_is_told_from_code_that_ends_itself() -> None:
     asks.join()
 
 
+def swallows_every_request(started: Path) -> int:
+    """Code of an audit that starts a program, and does not end for anybody while the test waits."""
+    with foreign_code():
+        program = subprocess.Popen(["sleep", "60"], start_new_session=True)
+        (started.with_suffix(".new")).write_text(str(program.pid))
+        started.with_suffix(".new").rename(started)
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with suppress(BaseException):
+                time.sleep(60)
+    return 0
+
+
+def is_running(process: int) -> bool:
+    try:
+        words = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return words.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize("requests", [1, 2])
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no list of processes")
+def test_code_that_swallows_requests_to_end_is_ended_with_all_it_started(
+    requests: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(_supervise, "SECONDS_TO_LEAVE", 0.5 if requests == 1 else 3600)
+    monkeypatch.setattr(_supervise, "SECONDS_TO_LEAVE_IF_ASKED_AGAIN", 0.5)
+    monkeypatch.setattr(_supervise, "SECONDS_BETWEEN_REQUESTS", 0.1)
+    started = tmp_path / "started"
+
+    def ask() -> None:
+        while not started.exists():
+            time.sleep(0.01)
+        for _ in range(requests):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.3)
+
+    asks = threading.Thread(target=ask)
+    asks.start()
+    code = _supervise.supervised(
+        lambda: swallows_every_request(started), goes_on=True, interrupted="To go on, do."
+    )
+    asks.join()
+    assert code == 2
+    assert capfd.readouterr().err == "To go on, do.\n"
+    assert not is_running(int(started.read_text()))
+
+
+def test_a_request_to_end_says_how_to_go_on_where_code_swallows_it(here: Path) -> None:
+    (here / "deaf.py").write_text(DEAF)
+    write_audit(here, "exits with 0", generator="deaf:Deaf", trials={"test": 20})
+    command = [sys.executable, "-c", LEAVES_SOON, "run", "audit.yaml", "--n-jobs", "1"]
+    with subprocess.Popen(command, cwd=here, stderr=subprocess.PIPE, text=True) as process:
+        while not (here / "began").exists() and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 2, said
+    assert "To go on, type: tapas run audit.yaml --n-jobs 1" in said
+
+
+DEAF = """
+import time
+from pathlib import Path
+from tapas.generators import Raw
+
+
+class Deaf(Raw):
+    def __call__(self, *arguments, **more):
+        Path("began").touch()
+        while True:
+            try:
+                time.sleep(60)
+            except BaseException: pass
+"""
+LEAVES_SOON = """
+from tapas.cli import _main, _supervise
+
+_supervise.SECONDS_TO_LEAVE = 0.5
+_main.main()
+"""
 SURROUNDINGS = "os.chdir('/'); os.umask(0); sys.stdout = sys.stderr = None; os.fork()"
 
 

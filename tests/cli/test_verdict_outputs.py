@@ -1,11 +1,16 @@
 """The verdict for machines holds the claim and every fact that pages show."""
 
 import json
+import os
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from misbehaving import write_audit
 
+from tapas.cli._main import run
 from tapas.cli._outputs import verdict_values, write_json, write_junit
 from tapas.report import AuditPage
 from tapas.results import (
@@ -103,3 +108,36 @@ def test_junit_without_limits_says_what_was_found(tmp_path) -> None:
     (case,) = junit(found, tmp_path)
     assert case.get("name") == "audit"
     assert case.findtext("system-out") == AuditPage(found).words[0]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("option", ["--json", "--junit"])
+@pytest.mark.parametrize("place", ["nowhere/verdict", "audit.yaml/verdict", "."])
+def test_a_verdict_that_cannot_be_written_is_refused_before_the_first_trial(
+    option: str, place: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_audit(here, "an import fails", generator="Raw")
+    assert run(["run", "audit.yaml", option, place, "--quiet"]) == 4
+    assert capsys.readouterr().err.startswith(f"Error: {place}: ")
+    assert not (here / "audit-run").exists()
+
+
+def test_a_place_for_a_verdict_is_left_as_it_is_by_a_run_that_fails(here: Path) -> None:
+    write_audit(here, "an import fails")
+    os.mkfifo("pipe")
+    assert run(["run", "audit.yaml", "--json", "pipe", "--junit", "verdict.xml", "--quiet"]) == 4
+    assert Path("pipe").is_fifo()
+    assert not Path("verdict.xml").exists()
+
+
+def test_judged_records_that_cannot_be_written_are_refused_before_the_audit(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["judge", "no-audit.yaml", "no-records.csv", "--out", "."]) == 4
+    assert capsys.readouterr().err == "Error: .: Is a directory\n"

@@ -67,6 +67,34 @@ def test_a_change_is_noticed_and_mended(
     assert run(["verify", str(folder)]) == 0
 
 
+def test_a_whole_folder_is_not_repaired(
+    finished: dict[str, Path], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(finished["generator"], here, dirs_exist_ok=True)
+    folder = here / "audit-run"
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert run(["repair", str(folder)]) == 0
+    assert capsys.readouterr().out == f"{folder}: every stored value is whole: nothing to repair\n"
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert run(["verify", str(folder)]) == 0
+
+
+def test_a_damaged_manifest_leaves_whole_values_where_they_are(
+    finished: dict[str, Path], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(finished["generator"], here, dirs_exist_ok=True)
+    folder = here / "audit-run"
+    index = (folder / "index.sqlite").read_bytes()
+    (folder / "manifest.json").write_text("rubbish")
+    assert run(["repair", str(folder)]) == 0
+    assert "are whole and kept, 0 were damaged" in capsys.readouterr().out
+    assert (folder / "index.sqlite").read_bytes() == index
+    assert not (folder / "index-damaged.sqlite").exists()
+    assert (folder / "manifest-damaged.json").exists()
+    assert run(["run", "audit.yaml", "--n-jobs", "1"]) == 0
+    assert run(["verify", str(folder)]) == 0
+
+
 OWN = """
 import os
 from tapas.generators import Raw

@@ -362,6 +362,26 @@ def test_a_key_that_is_lost_has_the_value_that_is_given_for_it() -> None:
     assert received == expected
 
 
+@pytest.mark.parametrize(
+    ("number", "says"), [(signal.SIGKILL, True), (signal.SIGABRT, False)], ids=["kill", "abort"]
+)
+def test_of_a_process_that_is_killed_it_is_said_what_may_have_done_it(
+    number: int, says: bool
+) -> None:
+    received: dict[int, Any] = {}
+    run_tasks(
+        lambda key: os.kill(os.getpid(), number),
+        KEYS[:1],
+        receive=received.__setitem__,
+        workers=Workers(1, isolated=True),
+        lost=lambda key, error: str(error),
+    )
+    (words,) = received.values()
+    assert words.startswith(f"its process ended (signal {int(number)})")
+    assert ("killed from outside, or for want of memory" in words) == says
+    assert ("the same run tries it again" in words) == says
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_enough_is_enough_but_leaves_no_gap(jobs: int) -> None:
     received: dict[int, int] = {}

@@ -270,3 +270,24 @@ def test_nothing_leaks_where_nobody_closes(tmp_path: Path) -> None:
     command = [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", program]
     done = subprocess.run([*command, tmp_path], capture_output=True, text=True, check=True)
     assert "ResourceWarning" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no limits on files")
+def test_a_disk_without_room_is_told_from_a_damaged_index(tmp_path: Path) -> None:
+    import resource
+
+    with FolderStore(tmp_path) as store:
+        store.save("a", Entry(notes={"x": 1}))
+    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, most))  # no file may grow, as on a full disk
+    try:
+        with pytest.raises(StoreError, match="disk is full or fails") as full:
+            FolderStore(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
+    assert "repair" not in str(full.value)
+    with FolderStore(tmp_path) as store:
+        assert store.load("a").notes == {"x": 1}
+    (tmp_path / "index.sqlite").write_bytes(b"no index" * 1000)
+    with pytest.raises(StoreError, match="tapas repair"):
+        FolderStore(tmp_path)

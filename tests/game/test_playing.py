@@ -1,5 +1,8 @@
 """A player plays what is missing and nothing else."""
 
+import os
+import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,8 +10,9 @@ import pytest
 from toy_games import Mean, Toy, table
 
 from tapas.engine import MemoryStore, Workers
-from tapas.errors import MechanismError
+from tapas.errors import MechanismError, ReproducibilityWarning
 from tapas.game import (
+    Address,
     Briefing,
     Ledger,
     ModelBriefing,
@@ -339,3 +343,53 @@ def test_a_ledger_counts_rounds_and_forgets_mechanisms() -> None:
     assert ledger.has_data("train", 4)
     ledger.keep(Trial("train", 4, Release(None), np.array([True]), 2))
     assert ledger.has_data("train", 4)
+
+
+# -- the probe -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Probed(Toy):
+    """Says where it is probed, and within how many seconds; or ends the process."""
+
+    home: int = 0
+    ends: bool = False
+
+    def caution(self, address: Address) -> str | None:
+        if self.ends and os.getpid() != self.home:
+            os._exit(0)
+        return f"{'here' if os.getpid() == self.home else 'apart'} within {self.seconds}"
+
+
+@pytest.mark.parametrize(
+    ("workers", "policy", "where"),
+    [
+        (HERE, TrialPolicy(), "here within None"),
+        (Workers(1, isolated=True), TrialPolicy(), "apart within None"),
+        (Workers(2), TrialPolicy(), "apart within None"),
+        (HERE, TrialPolicy(timeout=30), "apart within 30"),
+        (HERE, TrialPolicy(attack_timeout=30), "apart within None"),
+    ],
+)
+def test_a_probe_runs_where_trials_run(workers: Workers, policy: TrialPolicy, where: str) -> None:
+    with pytest.warns(ReproducibilityWarning, match=f"^{where}$") as told:
+        Player(Probed(home=os.getpid()), workers=workers, policy=policy).play("train", 12)
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("fault", [MechanismError("no luck"), OSError("no file"), SystemExit(0)])
+def test_a_probe_that_fails_shows_nothing(
+    fault: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(game: Toy, address: Address) -> str | None:
+        raise fault
+
+    monkeypatch.setattr(Toy, "caution", fails)
+    assert len(Player(Toy(), workers=HERE).play("train", 12)) == 12
+
+
+def test_a_probe_that_ends_its_process_shows_nothing() -> None:
+    player = Player(Probed(home=os.getpid(), ends=True), workers=Workers(1, isolated=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(player.play("train", 12)) == 12

@@ -48,6 +48,7 @@ class RunFolder:
         self._lock = FolderLock(self.folder)
         try:
             check_manifest(self.folder / MANIFEST_FILE)
+            _files.remove_parts(self.folder)
             self._store = FolderStore(self.folder)
             self._log = _opened_log(self.folder / LOG_FILE)
         except BaseException:

@@ -73,25 +73,39 @@ def _other_question(folder: Path) -> list[str]:
     return wrong
 
 
-def repair_run(folder: str | PathLike[str]) -> tuple[int, int]:
+def repair_run(folder: str | PathLike[str]) -> tuple[int, int] | None:
     """Keep every whole value of a run's store; how many are kept, and how many lost.
 
-    A folder that another version wrote is left as it is.
+    A folder that another version wrote is left as it is; so is one in which nothing is damaged,
+    and then nothing is returned.
     """
     place = Path(folder)
     if not place.is_dir():
         raise StoreError(f"there is no folder {place}")
     lock = FolderLock(place)
     try:
-        try:
-            check_manifest(place / MANIFEST_FILE)
-        except StoreError:
-            _refuse_other_versions(place)
-            (place / MANIFEST_FILE).replace(place / "manifest-damaged.json")
-        repair_history(place)
-        return salvage(place)
+        mended = _mended_manifest(place) | bool(repair_history(place))
+        if damaged_entries(place):
+            return salvage(place)
+        return (_number_of_values(place), 0) if mended else None
     finally:
         lock.release()
+
+
+def _mended_manifest(folder: Path) -> bool:
+    """Whether a damaged manifest was put aside."""
+    try:
+        check_manifest(folder / MANIFEST_FILE)
+    except StoreError:
+        _refuse_other_versions(folder)
+        (folder / MANIFEST_FILE).replace(folder / "manifest-damaged.json")
+        return True
+    return False
+
+
+def _number_of_values(folder: Path) -> int:
+    with Snapshot(folder) as store:
+        return len(list(store.keys("")))
 
 
 def _refuse_other_versions(folder: Path) -> None:

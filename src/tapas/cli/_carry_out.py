@@ -69,9 +69,9 @@ def audited_values(
     `called` says what keys of an audit file are called among the options.
     """
     from tapas.audit import audit_from_values
-    from tapas.cli._outputs import forget, write_json, write_junit
+    from tapas.cli._outputs import make_way, write_json, write_junit
 
-    forget(json_file, junit_file)
+    make_way(json_file, junit_file)
     with foreign_code():
         with told_in_options(called):
             audit = audit_from_values(values, where)

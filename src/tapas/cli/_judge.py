@@ -41,8 +41,15 @@ def command(
     """
     from tapas.audit import judge_file
     from tapas.cli._carry_out import foreign_code
+    from tapas.cli._outputs import refuse_unwritable
     from tapas.results import spreadsheet_safe
 
+    beside = records or audit_file
+    place = out or beside.with_name(f"{beside.stem}-judged.csv")
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    if place.parent.is_dir():
+        refuse_unwritable(place)
     with foreign_code():
         judged = judge_file(
             audit_file,
@@ -52,8 +59,6 @@ def command(
             false_alarms=false_alarms,
             n_jobs=n_jobs,
         )
-    beside = records or audit_file
-    place = out or beside.with_name(f"{beside.stem}-judged.csv")
     write_text(place, spreadsheet_safe(judged.table).to_csv(index=False))
     click.echo(judged.words())
     click.echo(f"Records: {place}")

@@ -77,7 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command = next((word for word in given if not word.startswith("-")), "")
     replays = command == "verify" and any(word.startswith("--replay") for word in given)
     if (replays or command in _RUNS_CODE) and hasattr(os, "fork"):
-        code = supervised(lambda: run(given), goes_on=command in _KEEPS_TRIALS)
+        code = supervised(
+            lambda: run(given),
+            goes_on=command in _KEEPS_TRIALS,
+            interrupted=_how_to_go_on([word for word in given if word != "--debug"]),
+        )
     else:
         code = run(given)
     sys.stdout.flush()

@@ -178,11 +178,27 @@ def _rows(columns: Mapping[str, Sequence[object]] | None) -> list[dict[str, Any]
     return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
 
 
-def forget(*paths: Path | None) -> None:
-    """Remove verdicts of an earlier run, lest they be taken for that of one which fails."""
+def make_way(*paths: Path | None) -> None:
+    """Remove verdicts of an earlier run, lest they be taken for that of one which fails.
+
+    A place that could not be written in the end is refused now.
+    """
     for path in paths:
         if path is not None and path.is_file():
             path.unlink()
+    for path in paths:
+        if path is not None:
+            refuse_unwritable(path)
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Refuse a file that cannot be written, before there is work that would be in vain."""
+    was_there = path.exists()
+    if was_there and not path.is_file() and not path.is_dir():
+        return  # a device, or a pipe that somebody may not read yet
+    path.open("ab").close()
+    if not was_there:
+        path.resolve().unlink()
 
 
 def write_json(path: Path, record: AuditRecord, verdict: Verdict) -> None:

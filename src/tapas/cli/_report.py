@@ -18,10 +18,10 @@ def command(
     Leaves with the same exit code as the run.
     """
     from tapas.cli._carry_out import publish, say_verdict
-    from tapas.cli._outputs import forget, write_json, write_junit
+    from tapas.cli._outputs import make_way, write_json, write_junit
     from tapas.results import AuditRecord
 
-    forget(json_file, junit_file)
+    make_way(json_file, junit_file)
     record = AuditRecord.load(folder)
     place = output or (folder if folder.is_dir() else folder.parent)
     verdict = say_verdict(record, publish(record, place))

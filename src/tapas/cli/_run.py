@@ -50,14 +50,14 @@ def command(
         say_verdict,
     )
     from tapas.cli._check import too_few_words
-    from tapas.cli._outputs import forget, write_json, write_junit
+    from tapas.cli._outputs import make_way, write_json, write_junit
 
     if changes and folder is None:
         raise click.UsageError(
             f"--set needs --folder, a place of its own: {default_folder(audit_file)} is for "
             f"{audit_file} as it stands"
         )
-    forget(json_file, junit_file)
+    make_way(json_file, junit_file)
     place = folder or default_folder(audit_file)
     with foreign_code(), _executor(cluster, resources) as executor:
         audit = load_audit(audit_file, changes)

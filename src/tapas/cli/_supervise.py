@@ -21,6 +21,9 @@ import click
 GRACE = 2.0  # seconds beyond a time limit for code to stop by itself
 LONGEST_WAIT = 0.1  # seconds between two looks at whether the child lives
 PATIENCE = 0.5  # seconds for the parent to hear of a signal that was sent to both
+SECONDS_TO_LEAVE = 30.0  # for a child that was asked to end
+SECONDS_TO_LEAVE_IF_ASKED_AGAIN = 5.0
+SECONDS_BETWEEN_REQUESTS = 1.0  # those that follow sooner are one
 INTERRUPTED, INTERNAL, NOTHING_RAN = 2, 3, 5
 
 isolated = False  # whether no trial may run in this process, because one ended such a process
@@ -30,14 +33,15 @@ class _EndedError(Exception):
     """The child ended without a report."""
 
 
-def supervised(work: Callable[[], int], *, goes_on: bool) -> int:
+def supervised(work: Callable[[], int], *, goes_on: bool, interrupted: str = "Interrupted.") -> int:
     """The exit code that `work` reports from a child process.
 
-    With `goes_on`, work that ended its process is begun again, with trials kept apart.
+    With `goes_on`, work that ended its process is begun again, with trials kept apart. A child
+    that is asked to end and does not is ended; then `interrupted` is said in its place.
     """
     global isolated
     try:
-        return _in_child(work)
+        return _in_child(work, interrupted)
     except _EndedError as error:
         if not goes_on or isolated:
             click.echo(f"Error: code of the audit ended the process ({error})", err=True)
@@ -48,10 +52,10 @@ def supervised(work: Callable[[], int], *, goes_on: bool) -> int:
             err=True,
         )
     isolated = True
-    return supervised(work, goes_on=goes_on)
+    return supervised(work, goes_on=goes_on, interrupted=interrupted)
 
 
-def _in_child(work: Callable[[], int]) -> int:
+def _in_child(work: Callable[[], int], interrupted: str) -> int:
     global _asked_to_end
     reading, writing = os.pipe()
     _asked_to_end = asked = mmap.mmap(-1, 1)
@@ -62,21 +66,40 @@ def _in_child(work: Callable[[], int]) -> int:
         os.close(reading)
         _work_and_leave(work, writing)
     os.close(writing)
-    requested: list[int] = []
+    requests = _Requests()
 
     def pass_on(number: int, frame: FrameType | None) -> None:
-        requested.append(number)
+        requests.note(time.monotonic())
         asked[0] = 1
         with suppress(ProcessLookupError):
             os.kill(child, number)
 
     before = [(one, signal.signal(one, pass_on)) for one in (signal.SIGINT, signal.SIGTERM)]
     try:
-        return _report_of(child, reading, requested)
+        return _report_of(child, reading, requests, interrupted)
     finally:
         os.close(reading)
         for one, handler in before:
             signal.signal(one, handler)
+
+
+class _Requests:
+    """When somebody asked the child to end, and how long it may take."""
+
+    def __init__(self) -> None:
+        self.first: float | None = None
+        self._end = float("inf")
+
+    def note(self, now: float) -> None:
+        """One has arrived."""
+        if self.first is None:
+            self.first, self._end = now, now + SECONDS_TO_LEAVE
+        elif now - self.first > SECONDS_BETWEEN_REQUESTS:
+            self._end = min(self._end, now + SECONDS_TO_LEAVE_IF_ASKED_AGAIN)
+
+    def are_ignored(self) -> bool:
+        """Whether the time to leave is over."""
+        return time.monotonic() > self._end
 
 
 def _work_and_leave(work: Callable[[], int], writing: int) -> None:
@@ -136,7 +159,7 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _report_of(child: int, reading: int, requested: list[int]) -> int:
+def _report_of(child: int, reading: int, requests: _Requests, interrupted: str) -> int:
     """The exit code that the child reports; `_EndedError` where it ends without."""
     limit: float | None = None
     ended = status = 0
@@ -149,19 +172,26 @@ def _report_of(child: int, reading: int, requested: list[int]) -> int:
                     os.waitpid(child, 0)
                 return int(value)
             limit = time.monotonic() + float(value) + GRACE if kind == "limit" else None
-        if ended and requested:
-            click.echo("Interrupted. The same command goes on where this one was.", err=True)
+        overran = not ended and limit is not None and time.monotonic() > limit
+        if overran or (not ended and requests.are_ignored()):
+            ended, status = _end(child)
+        if ended and requests.first is not None:
+            click.echo(interrupted, err=True)
             return INTERRUPTED
-        if ended:
-            raise _EndedError(_in_words(status))
-        if limit is not None and time.monotonic() > limit:
-            from tapas.engine import end_family
-
-            end_family(child)
-            os.waitpid(child, 0)
+        if overran:
             click.echo("Error: code of the audit did not stop when its time was over", err=True)
             return NOTHING_RAN
+        if ended:
+            raise _EndedError(_in_words(status))
         ended, status = os.waitpid(child, os.WNOHANG)
+
+
+def _end(child: int) -> tuple[int, int]:
+    """End it with all that it started."""
+    from tapas.engine import end_family
+
+    end_family(child)
+    return os.waitpid(child, 0)
 
 
 class _Line:

@@ -14,7 +14,14 @@ from typing import Any
 
 from tapas._files import make_private, refuse_links, write_bytes
 from tapas.engine._entry import Entry
-from tapas.engine._index import ENTRIES, INDEX, UNREADABLE, entry_digest, open_index
+from tapas.engine._index import (
+    ENTRIES,
+    INDEX,
+    UNREADABLE,
+    entry_digest,
+    open_index,
+    what_helps,
+)
 from tapas.engine._store import Store
 from tapas.errors import StoreError
 
@@ -47,8 +54,7 @@ class FolderStore(Store):
             raise
         except UNREADABLE as error:
             raise StoreError(
-                f"the index of {self.folder} cannot be used: {error}. `tapas repair` keeps what is "
-                f"whole in a run folder"
+                f"the index of {self.folder} cannot be used: {error}. {what_helps(error)}"
             ) from error
         except OSError as error:
             raise StoreError(f"the folder {self.folder} cannot be used: {error}") from error

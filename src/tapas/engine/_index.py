@@ -12,6 +12,7 @@ APPLICATION = 0x54415041  # marks a file as ours
 LAYOUT = 3
 # What a damaged index raises: sqlite quotes what it holds, which may be no text at all.
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+OF_THE_DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 TABLE = """
 CREATE TABLE entries (
     key TEXT PRIMARY KEY,
@@ -29,6 +30,14 @@ def entry_digest(key: str, content: bytes) -> str:
     return hashlib.blake2b(
         len(name).to_bytes(8, "little") + name + content, digest_size=32
     ).hexdigest()
+
+
+def what_helps(error: Exception) -> str:
+    """Against an error of `UNREADABLE` on opening an index."""
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    if code & 0xFF in OF_THE_DISK:  # the rest of the code says more of the same
+        return "The disk is full or fails: where there is room, the same command goes on"
+    return "`tapas repair` keeps what is whole in a run folder"
 
 
 def open_index(path: Path) -> sqlite3.Connection:

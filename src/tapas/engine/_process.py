@@ -25,6 +25,11 @@ GRACE = 2.0  # seconds beyond a time limit for code to stop by itself
 IDLE_SECONDS = 60.0
 MOST_DEATHS = 2  # of processes that run one key
 LONGEST_WAIT = 0.25  # seconds between two looks at whether it lives
+KILL = 9
+KILLED = (
+    ", perhaps killed from outside, or for want of memory, which fewer workers mend: the same run "
+    "tries it again"
+)
 _READY, _LIMIT, _CODE, _DONE = "ready", "limit", "code", "done"
 
 Reply = tuple[Any, BaseException | None]  # a value and no error, or an error
@@ -92,7 +97,7 @@ class OwnProcess:
                 if error is not None:
                     return
         except (EOFError, OSError) as error:
-            ended = f"its process ended ({self._status()})"
+            ended = f"its process ended {self._status()}"
             raise LostError(ended, code_of=self._code_of) from error
 
     def _reply(self) -> Reply:
@@ -126,8 +131,9 @@ class OwnProcess:
     def _status(self) -> str:
         with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(1)
-            return f"signal {-code}" if code < 0 else f"exit status {code}"
-        return "without a word"
+            said = KILLED if code == -KILL else ""
+            return f"(signal {-code}){said}" if code < 0 else f"(exit status {code})"
+        return "(without a word)"
 
     def end(self) -> None:
         """End it, and whatever it started; a second time there is nothing to end."""

@@ -21,6 +21,8 @@ def damaged_entries(folder: Path) -> list[str]:
     """What is wrong with the store in a folder, one line each; nothing is changed."""
     if not (folder / INDEX).is_file():
         return [f"{folder / INDEX}: there is no index"]
+    if not (folder / INDEX).stat().st_size:  # which sqlite takes for a new one
+        return [f"{folder / INDEX} is empty"]
     try:
         with copied_index(folder) as place, closing(open_index(place)) as index:
             found = [str(line) for (line,) in index.execute("PRAGMA integrity_check(5)")]

@@ -4,6 +4,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -25,6 +26,7 @@ from tapas.errors import (
     MechanismError,
     ReproducibilityWarning,
     ThreatModelError,
+    WorkersError,
 )
 from tapas.game._address import PHASES, Address, Phase
 from tapas.game._ahead import PhaseAhead, TrialsAhead
@@ -34,7 +36,7 @@ from tapas.game._coroutines import run_coroutine, run_coroutines
 from tapas.game._ledger import Ledger
 from tapas.game._protocols import Attack, Game, Observer, PlaysConcurrently
 from tapas.game._release import Release, Trial
-from tapas.game._tasks import Keep, Outcome, TrialTask, Work
+from tapas.game._tasks import Keep, Outcome, ProbeTask, TrialTask, Work
 from tapas.game._work_list import WorkList
 
 __all__ = ["Player", "TrialPolicy"]
@@ -212,7 +214,7 @@ class Player:
         Whoever plays waits only for what is asked for. It is this player itself where trials are
         played in this process, which they are if all of them take few `seconds`.
         """
-        workers = self._own_workers
+        workers = self._trial_workers
         if self.num_concurrent > 1 or not workers.are_apart(seconds):
             return self
         several = {phase: step for phase, step in steps.items() if self.game.rounds(phase) != 1}
@@ -305,9 +307,9 @@ class Player:
     def _task(
         self, phase: Phase, missing: int, observers: tuple[Observer, ...], whole: bool
     ) -> TrialTask:
-        game = self.game.within(self.policy.timeout)
+        game = self._sent_game
         return TrialTask(
-            game=game.for_threads() if self.workers.are_threads and not self._is_apart else game,
+            game=game,
             address=Address(game.seed, phase, 0, self.round),
             observers=observers,
             briefing=game.briefing(phase) if observers else None,
@@ -316,6 +318,16 @@ class Player:
             report_failures=self.policy.max_failures > 0,
             attack_timeout=self.policy.attack_timeout,
         )
+
+    @property
+    def _sent_game(self) -> Game:
+        """The game as trials see it where they are played."""
+        game = self.game.within(self.policy.timeout)
+        return game.for_threads() if self.workers.are_threads and not self._is_apart else game
+
+    @property
+    def _trial_workers(self) -> Workers:
+        return replace(self.workers, isolated=True) if self._is_apart else self.workers
 
     @property
     def _is_apart(self) -> bool:
@@ -328,10 +340,6 @@ class Player:
         return limits != (None, None) or (
             self.workers.are_threads and self.game.draws_from_globals and self.num_concurrent == 1
         )
-
-    @property
-    def _own_workers(self) -> Workers:
-        return replace(self.workers, isolated=True) if self._is_apart else self.workers
 
     def _budget(self, observer: Observer, phase: Phase) -> int | None:
         """What is left to ask of a model that exists already; others may be asked at will."""
@@ -413,9 +421,18 @@ class Player:
         if self.ledger.probed:
             return
         self.ledger.probed = True
-        caution = self.game.caution(Address(self.game.seed, phase, 0, self.round))
-        if caution is not None:
-            warnings.warn(caution, ReproducibilityWarning, stacklevel=6)
+        task, found = ProbeTask(self._sent_game), list[str | None]()
+        with suppress(TaskFailedError, WorkersError):
+            run_tasks(
+                task,
+                [Address(self.game.seed, phase, 0, self.round)],
+                receive=lambda address, caution: found.append(caution),
+                workers=self._trial_workers,
+                lost=task.lost,
+            )
+        for caution in found:
+            if caution is not None:
+                warnings.warn(caution, ReproducibilityWarning, stacklevel=6)
 
     def _execute(
         self,
@@ -436,7 +453,7 @@ class Player:
                     task,
                     work,
                     receive=receive,
-                    workers=self._own_workers,
+                    workers=self._trial_workers,
                     progress=progress,
                     lost=task.lost,
                     enough=lambda: len(self._failed(phase, count)) > self.policy.max_failures,

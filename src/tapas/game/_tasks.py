@@ -19,7 +19,7 @@ from tapas.game._protocols import Game, Observer
 from tapas.game._release import Release, Trial
 from tapas.models import Model
 
-__all__ = ["Keep", "Outcome", "TrialTask", "Work", "observe_release"]
+__all__ = ["Keep", "Outcome", "ProbeTask", "TrialTask", "Work", "observe_release"]
 
 LARGEST_CHUNK = 1 << 27  # pairs of a target and a released record that are looked at together
 SMALL_TABLE = 1 << 17  # bytes: such releases are kept in a store
@@ -174,6 +174,19 @@ class TrialTask:
         if self.keep != "worthy" or not isinstance(release.data, TabularDataset):
             return self.keep == "data"
         return release.data.nbytes <= SMALL_TABLE or seconds >= SLOW_TRIAL
+
+
+@dataclass(frozen=True, eq=False)
+class ProbeTask:
+    """Say what a probe of a game shows; it shows nothing where the code in it fails."""
+
+    game: Game
+
+    def __call__(self, address: Address) -> str | None:
+        return self.game.caution(address)
+
+    def lost(self, address: Address, error: LostError) -> None:
+        """Nothing is shown by a process that ended, or had to be ended."""
 
 
 def _shown(release: Release) -> Release:
