@@ -62,6 +62,9 @@ class Machines(Executor):
             before = time.process_time()
             self.made[sent.digest] = _made(_tasks.unpack(sent)[0])
             self.worked += time.process_time() - before
+        if not self.made[sent.digest]:  # a probe, for which nobody else waits
+            future.set_result(([None] * len(chunk), None, 0.0))
+            return future
         self.waiting.append((future, sent, chunk))
         self._begin()
         return future
@@ -83,6 +86,9 @@ class Machines(Executor):
 
     def wait(self, running: Any, seconds: float, return_when: str) -> tuple[set[Future[Any]], None]:
         """Let the clock run until something is done."""
+        ready = {future for future in running if future.done()}
+        if ready:
+            return ready, None
         spent = time.process_time() - self.worked
         self._tick(self.now + spent)
         done: set[Future[Any]] = set()
@@ -115,7 +121,7 @@ class Machines(Executor):
 
 
 def _made(task: Any) -> dict[str, list[Any]]:
-    """Outcomes of the first trials, of each phase where there are several in one task."""
+    """Outcomes of the first trials, by phase where one task has several; a probe has none."""
     numbers = range(REAL)
     if isinstance(task, ProbeTask):
         return {}
@@ -124,10 +130,8 @@ def _made(task: Any) -> dict[str, list[Any]]:
     return {phase: [task((phase, Work((n,))))[0] for n in numbers] for phase in task.tasks}
 
 
-def _copies(made: dict[str, list[Any]], item: Any) -> Any:
-    """What an item of work would leave behind; a probe that shows nothing leaves nothing."""
-    if not made:
-        return None
+def _copies(made: dict[str, list[Any]], item: Any) -> list[Any]:
+    """What an item of work would leave behind."""
     phase, work = ("", item) if isinstance(item, Work) else item
     return [_at(made[phase][index % REAL], index) for index in work.indices]
 
