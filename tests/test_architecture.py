@@ -36,10 +36,11 @@ PUBLIC = {
         rare_combinations read_file read_frame read_schema_beside read_table read_together
         record_isolation record_rarity refuse_unknown_index select_vulnerable_records
         shared_description unpack_table write_table""",
-    "engine": """FAILURES AdamW Ahead CodeExitError Entry FolderStore LostError MemoryStore Progress
-        Silent Snapshot Store TaskFailedError TimeLimitError Workers code_of damaged_entries
-        end_family end_workers guarded interruptible log_failure off_the_clock open_progress
-        repeat_step run_tasks salvage size_sent tell_limits told torch_device""",
+    "engine": """FAILURES AdamW Ahead CodeExitError Elsewhere Entry FolderStore LostError
+        MemoryStore Progress Silent Snapshot Store TaskFailedError TimeLimitError Workers
+        code_of damaged_entries end_family end_workers guarded interruptible log_failure
+        off_the_clock open_progress repeat_step run_tasks salvage size_sent tell_limits told
+        torch_device""",
     "generators": """BayesianNetwork Bootstrap CTGANGenerator CartSynthesizer GaussianCopula
         Generator GeneratorFromClass GeneratorFromExecutable GeneratorFromFunction
         GeneratorFromObject IndependentMarginals MST MarginalSelection NoisyMarginals PrivBayes

@@ -141,3 +141,16 @@ def test_judged_records_that_cannot_be_written_are_refused_before_the_audit(
 ) -> None:
     assert run(["judge", "no-audit.yaml", "no-records.csv", "--out", "."]) == 4
     assert capsys.readouterr().err == "Error: .: Is a directory\n"
+
+
+def test_a_comparison_that_cannot_be_written_is_refused_first(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", "no-run", "no-other", "--json", "nowhere/compared"]) == 4
+    assert capsys.readouterr().err.startswith("Error: nowhere/compared: ")
+
+
+def test_a_comparison_that_fails_leaves_none_of_an_earlier_one(here: Path) -> None:
+    Path("compared.json").write_text("{}")
+    assert run(["compare", "no-run", "no-other", "--json", "compared.json"]) == 4
+    assert not Path("compared.json").exists()

@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from itertools import islice
@@ -12,12 +12,16 @@ from typing import Any
 
 import pytest
 
-from tapas.engine import Ahead, Workers, run_tasks
+from tapas.engine import Ahead, Elsewhere, Workers, run_tasks
 from tapas.engine._process import PROCESSES
 from tapas.errors import WorkersError
 
 KEYS = list(range(40))
 PATIENCE = 60.0  # seconds for what must happen at all
+
+
+def started(task: Any, keys: Sequence[int], where: Workers) -> Ahead[int, Any]:
+    return Ahead(Elsewhere(task, where), keys)
 
 
 @contextmanager
@@ -32,14 +36,17 @@ def workers(kind: str) -> Iterator[Workers]:
 @pytest.mark.parametrize("kind", ["own processes", "executor"])
 def test_all_results_come_from_elsewhere(kind: str) -> None:
     here = os.getpid()
-    with workers(kind) as where, closing(Ahead(lambda n: (n * n, os.getpid()), KEYS, where)) as on:
+    with (
+        workers(kind) as where,
+        closing(started(lambda n: (n * n, os.getpid()), KEYS, where)) as on,
+    ):
         found = dict(on.results())
     assert {key: value for key, (value, _) in found.items()} == {key: key * key for key in KEYS}
     assert here not in {process for _, process in found.values()}
 
 
 def test_results_may_be_left_and_taken_up_again() -> None:
-    with closing(Ahead(lambda n: -n, KEYS, Workers(2))) as ahead:
+    with closing(started(lambda n: -n, KEYS, Workers(2))) as ahead:
         first = list(islice(ahead.results(), 5))
         rest = list(ahead.results())
     assert len(first) == 5
@@ -52,7 +59,7 @@ def test_what_follows_a_failure_is_left_to_the_caller() -> None:
             raise ValueError("bad key")
         return key
 
-    with closing(Ahead(fails, KEYS, Workers(2))) as ahead:
+    with closing(started(fails, KEYS, Workers(2))) as ahead:
         found = dict(ahead.results())
     assert set(range(25)) <= set(found)
     assert 25 not in found
@@ -65,7 +72,7 @@ def test_the_end_leaves_no_gap(tmp_path: Path) -> None:
         return key
 
     many = range(1000)  # more than are begun before one of them waits
-    with closing(Ahead(waits, many, Workers(2))) as ahead:
+    with closing(started(waits, many, Workers(2))) as ahead:
         ahead.end()
         (tmp_path / "go").touch()
         found = sorted(key for key, _ in ahead.results())
@@ -84,7 +91,10 @@ def test_what_is_given_up_stops_at_once_and_disturbs_no_other_work(tmp_path: Pat
         return os.getpid()
 
     own: dict[int, int] = {}
-    ahead, other = Ahead(hangs, KEYS, Workers(2)), Ahead(steady, KEYS, Workers(1, isolated=True))
+    ahead, other = (
+        started(hangs, KEYS, Workers(2)),
+        started(steady, KEYS, Workers(1, isolated=True)),
+    )
     with closing(other):
         begun: list[Path] = []
         until = time.monotonic() + PATIENCE
@@ -104,7 +114,7 @@ def test_what_is_given_up_stops_at_once_and_disturbs_no_other_work(tmp_path: Pat
 
 
 def test_results_that_nobody_takes_hold_the_work_up_and_not_the_end() -> None:
-    with closing(Ahead(lambda n: n, list(range(100_000)), Workers(2))) as ahead:
+    with closing(started(lambda n: n, list(range(100_000)), Workers(2))) as ahead:
         until = time.monotonic() + PATIENCE
         while not ahead._done.full() and time.monotonic() < until:
             time.sleep(0.01)
@@ -130,7 +140,7 @@ class EndsAfter(Executor):
 
 
 def test_an_executor_that_is_gone_is_told() -> None:
-    with closing(Ahead(lambda n: n, KEYS, Workers(executor=EndsAfter(2)))) as ahead:
+    with closing(started(lambda n: n, KEYS, Workers(executor=EndsAfter(2)))) as ahead:
         found = []
         with pytest.raises(WorkersError, match="takes no more work"):
             found.extend(ahead.results())

@@ -130,7 +130,7 @@ class SubjectRun:
 
     def learn(self) -> None:
         """Play the training trials, and let every attack learn from them once."""
-        self.player.refuse_wrong_workers()
+        self.player.place.refuse_what_makes_no_sense()
         self._observers = observers = self.observers()
         self._send_ahead()
         self._play("train", self.num_train, self._learning())

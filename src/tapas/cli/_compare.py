@@ -24,11 +24,12 @@ def command(
 ) -> int:
     """Compare two or more finished runs: what got better or worse, with intervals."""
     from tapas import report
-    from tapas.cli._outputs import write_comparison
+    from tapas.cli._outputs import make_way, write_comparison
     from tapas.results import AuditRecord
 
     if len(folders) < 2:
         raise click.UsageError("give at least two run folders")
+    make_way(json_file)
     records = [AuditRecord.load(folder) for folder in folders]
     names = _names(folders)
     page = report.ComparisonPage(records, names)

@@ -20,7 +20,7 @@ from tapas.engine._progress import Progress, Silent, open_progress
 from tapas.engine._salvage import damaged_entries, salvage
 from tapas.engine._snapshot import Snapshot
 from tapas.engine._store import MemoryStore, Store
-from tapas.engine._tasks import TaskFailedError, Workers, run_tasks
+from tapas.engine._tasks import Elsewhere, TaskFailedError, Workers, run_tasks
 from tapas.engine._telling import FAILURES, log_failure, told
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "AdamW",
     "Ahead",
     "CodeExitError",
+    "Elsewhere",
     "Entry",
     "FolderStore",
     "LostError",

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from queue import Empty, Full, Queue
 from typing import Generic, TypeVar
 
-from tapas.engine._process import Lost
-from tapas.engine._tasks import Elsewhere, Task, Workers
+from tapas.engine._tasks import Elsewhere
 from tapas.errors import WorkersError
 
 LEAST_HELD, HELD_PER_WORKER = 128, 4  # results that wait to be asked for
@@ -29,24 +28,13 @@ class Ahead(Generic[Key, Value]):
 
     Parameters
     ----------
-    task : callable
-        A pure function of its key that can be sent.
+    elsewhere : Elsewhere
     keys : sequence
-    workers : Workers
-        Those that `are_apart`.
-    lost : callable, optional
-        As of `run_tasks`.
     """
 
-    def __init__(
-        self,
-        task: Task[Key, Value],
-        keys: Sequence[Key],
-        workers: Workers,
-        lost: Lost[Key, Value] | None = None,
-    ) -> None:
-        self._elsewhere, self._keys = Elsewhere(task, workers, lost), keys
-        held = max(LEAST_HELD, HELD_PER_WORKER * workers.count())
+    def __init__(self, elsewhere: Elsewhere[Key, Value], keys: Sequence[Key]) -> None:
+        self._elsewhere, self._keys = elsewhere, keys
+        held = max(LEAST_HELD, HELD_PER_WORKER * elsewhere.count())
         self._done: Queue[tuple[Key, Value]] = Queue(held)
         self._enough, self._given_up = threading.Event(), threading.Event()
         self._loss: WorkersError | None = None

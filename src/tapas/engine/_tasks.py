@@ -193,6 +193,10 @@ class Elsewhere(Generic[Key, Value]):
         self._sent, self._workers, self._lost = pack(task, lost), workers, lost
         self._crew = Crew()
 
+    def count(self) -> int:
+        """How many keys may run at once."""
+        return self._workers.count()
+
     def run(
         self,
         keys: Sequence[Key],

@@ -7,7 +7,7 @@ from typing import overload
 
 import numpy as np
 
-from tapas.engine import Ahead, LostError, Progress, Workers, open_progress
+from tapas.engine import Ahead, Elsewhere, LostError, Progress, Workers, open_progress
 from tapas.game._address import Phase
 from tapas.game._tasks import Outcome, TrialTask, Work
 from tapas.game._work_list import WorkList
@@ -65,7 +65,7 @@ class TrialsAhead:
         }
         task = _PhasesTask({phase: part.task for phase, part in phases.items()})
         items = _InTurn([(phase, part.work) for phase, part in phases.items()])
-        self._ahead: Ahead[Item, list[Outcome]] = Ahead(task, items, workers, task.lost)
+        self._ahead: Ahead[Item, list[Outcome]] = Ahead(Elsewhere(task, workers, task.lost), items)
         total = sum(int(part.wanted.sum()) for part in phases.values())
         self._progress = open_progress(total, "trials", tracker)
 

@@ -1,6 +1,5 @@
 """Play what is missing of a game, and remember it in a ledger."""
 
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +24,6 @@ from tapas.errors import (
     IncompatibleAttackError,
     MechanismError,
     ReproducibilityWarning,
-    ThreatModelError,
     WorkersError,
 )
 from tapas.game._address import PHASES, Address, Phase
@@ -34,7 +32,8 @@ from tapas.game._board import Board
 from tapas.game._briefing import TableBriefing
 from tapas.game._coroutines import run_coroutine, run_coroutines
 from tapas.game._ledger import Ledger
-from tapas.game._protocols import Attack, Game, Observer, PlaysConcurrently
+from tapas.game._place import Place
+from tapas.game._protocols import Attack, Game, Observer
 from tapas.game._release import Release, Trial
 from tapas.game._tasks import Keep, Outcome, ProbeTask, TrialTask, Work
 from tapas.game._work_list import WorkList
@@ -98,6 +97,12 @@ class Player:
     num_concurrent: int = 1
     round: int = 0
     ahead: TrialsAhead | None = None
+
+    @cached_property
+    def place(self) -> Place:
+        """Where trials are played."""
+        limits = (self.policy.timeout, self.policy.attack_timeout)
+        return Place(self.game, self.workers, *limits, self.num_concurrent)
 
     def board(self, observer: Observer, phase: Phase, count: int, skip: int = 0) -> Board:
         """What an observer sees in those of the first `count` trials that do not fail.
@@ -214,7 +219,7 @@ class Player:
         Whoever plays waits only for what is asked for. It is this player itself where trials are
         played in this process, which they are if all of them take few `seconds`.
         """
-        workers = self._trial_workers
+        workers = self.place.workers
         if self.num_concurrent > 1 or not workers.are_apart(seconds):
             return self
         several = {phase: step for phase, step in steps.items() if self.game.rounds(phase) != 1}
@@ -307,7 +312,7 @@ class Player:
     def _task(
         self, phase: Phase, missing: int, observers: tuple[Observer, ...], whole: bool
     ) -> TrialTask:
-        game = self._sent_game
+        game = self.place.game
         return TrialTask(
             game=game,
             address=Address(game.seed, phase, 0, self.round),
@@ -317,28 +322,6 @@ class Player:
             keep=self._keep(phase, missing, bool(observers), whole),
             report_failures=self.policy.max_failures > 0,
             attack_timeout=self.policy.attack_timeout,
-        )
-
-    @property
-    def _sent_game(self) -> Game:
-        """The game as trials see it where they are played."""
-        game = self.game.within(self.policy.timeout)
-        return game.for_threads() if self.workers.are_threads and not self._is_apart else game
-
-    @property
-    def _trial_workers(self) -> Workers:
-        return replace(self.workers, isolated=True) if self._is_apart else self.workers
-
-    @property
-    def _is_apart(self) -> bool:
-        """Whether trials run in processes of their own, whoever looks after them.
-
-        Only from outside can everything be stopped when its time is over; and threads would share
-        the global random generators.
-        """
-        limits = (self.policy.timeout, self.policy.attack_timeout)
-        return limits != (None, None) or (
-            self.workers.are_threads and self.game.draws_from_globals and self.num_concurrent == 1
         )
 
     def _budget(self, observer: Observer, phase: Phase) -> int | None:
@@ -421,13 +404,13 @@ class Player:
         if self.ledger.probed:
             return
         self.ledger.probed = True
-        task, found = ProbeTask(self._sent_game), list[str | None]()
+        task, found = ProbeTask(self.place.game), list[str | None]()
         with suppress(TaskFailedError, WorkersError):
             run_tasks(
                 task,
                 [Address(self.game.seed, phase, 0, self.round)],
                 receive=lambda address, caution: found.append(caution),
-                workers=self._trial_workers,
+                workers=self.place.workers,
                 lost=task.lost,
             )
         for caution in found:
@@ -444,8 +427,8 @@ class Player:
         """Run all work, handing over each outcome as soon as it is there."""
         phase, count = task.address.phase, work[-1].indices[-1] + 1
         try:
-            self.refuse_wrong_workers()
-            self._warn_of_shared_globals()
+            self.place.refuse_what_makes_no_sense()
+            self.place.warn_of_shared_globals()
             if self.num_concurrent > 1:
                 run_coroutine(run_coroutines(task, work, receive, self.num_concurrent, progress))
             else:
@@ -453,7 +436,7 @@ class Player:
                     task,
                     work,
                     receive=receive,
-                    workers=self._trial_workers,
+                    workers=self.place.workers,
                     progress=progress,
                     lost=task.lost,
                     enough=lambda: len(self._failed(phase, count)) > self.policy.max_failures,
@@ -463,32 +446,3 @@ class Player:
             raise cause from cause.__cause__
         finally:
             progress.close()
-
-    def refuse_wrong_workers(self) -> None:
-        """Refuse what makes no sense, and threads where they would not be reproducible."""
-        game = self.game
-        if self.num_concurrent > 1:
-            if not isinstance(game, PlaysConcurrently) or not game.waits:
-                raise ThreatModelError(
-                    f"num_concurrent={self.num_concurrent} is for mechanisms whose __call__ is a "
-                    f"coroutine; {game.label!r} is not one. Use n_jobs for processes."
-                )
-        elif self.workers.are_threads and game.draws_from_globals and not self._can_be_sent:
-            raise ThreatModelError(
-                f"{game.label!r} may draw from the global random generators, which threads share, "
-                f"so results would not be reproducible, and it cannot be sent to processes of its "
-                f"own: use n_jobs=1, or give it a random_state parameter"
-            )
-
-    def _warn_of_shared_globals(self) -> None:
-        if self.num_concurrent > 1 and self.game.draws_from_globals:
-            warnings.warn(
-                f"{self.game.label!r} takes no seed, so concurrent runs are not reproducible: "
-                f"give it a random_state parameter, or use num_concurrent=1",
-                ReproducibilityWarning,
-                stacklevel=6,
-            )
-
-    @property
-    def _can_be_sent(self) -> bool:
-        return os.name == "posix" and size_sent(self.game) > 0
