@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tapas.stats import (
@@ -56,6 +56,7 @@ def test_bound_is_the_same_when_worlds_and_event_are_swapped(counts, delta):
 
 @settings(max_examples=15, deadline=None)
 @given(outcomes(most=25), deltas)
+@example((12, 21, 4, 23), 0.05)
 def test_buehler_lies_between_clopper_pearson_and_its_ceiling_and_is_symmetric(counts, delta):
     tp, num_positive, fp, num_negative = counts
     swapped = (num_negative - fp, num_negative, num_positive - tp, num_positive)

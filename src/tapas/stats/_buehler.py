@@ -48,9 +48,10 @@ def buehler_epsilon(
     if tail is None or tail.is_likely_by_chance((tp + fp) / (num_positive + num_negative)):
         return 0.0
     # Arcsine scale: one standard deviation of a rate is the same everywhere.
-    step = 1 / (2 * np.sqrt(max(num_positive, num_negative)))
-    if floor > 0 and tail.is_below(floor, fp / num_negative, step):
+    deviation = 1 / (2 * np.sqrt(max(num_positive, num_negative)))
+    if floor > 0 and tail.is_below(floor, fp / num_negative, deviation):
         return 0.0
+    step = deviation / 2  # of whole ones, a second valley may be missed
     angles = np.arange(step / 2, np.pi / 2, step)
     whole = np.full(angles.shape, -_LOGIT_LIMIT), np.full(angles.shape, _LOGIT_LIMIT)
     edges = tail.edges(np.sin(angles) ** 2, *whole, _COARSE_STEPS)
